@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -29,6 +29,7 @@ from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http.bounds.json_bounds import loads_within
 from foldline_api.http.bounds.places import OBJECTS_OF_CONVERSATION_MAX, Places
+from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import TooManyLarge
 from foldline_api.service import AppState
 
@@ -118,8 +119,9 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
 
 
 def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
+    caller: Caller = call.request.state.caller
     is_large = places.is_large(call.raw, OBJECTS_OF_CONVERSATION_MAX)
-    return places.one(call.tenant) if is_large else nullcontext()
+    return places.large.one(caller.tenant) if is_large else places.for_small(caller)
 
 
 def _publish(gateway: Gateway, sent: Forwarded) -> None:

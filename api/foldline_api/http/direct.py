@@ -16,6 +16,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from foldline_api.http.bounds.large_processes import LargeProcesses
+from foldline_api.http.known_keys import Caller
 from foldline_api.http.request import read_request
 from foldline_api.service import AppState
 
@@ -54,9 +55,10 @@ class DirectRoute(APIRoute):
             work = partial(endpoint, **request.path_params, incoming=incoming)
             places = incoming.service.places
             if not self.is_costly and not places.is_large(incoming.raw):
-                return await run_in_threadpool(work)
+                async with places.for_small(incoming.caller):
+                    return await run_in_threadpool(work)
             processes: LargeProcesses = request.app.state.large_processes
-            async with places.one(incoming.tenant):
+            async with places.large.one(incoming.tenant):
                 await _check_awaited(request)
                 if processes.take(request):
                     return await processes.answer(endpoint, request, incoming)
@@ -66,10 +68,12 @@ class DirectRoute(APIRoute):
 
     async def _resolved(self, request: Request, resolve: Callable[[Request], Awaitable[Response]]) -> Response:
         """The response to a request with a query, whose body is small, as routes with a query have none."""
-        if not self.is_costly and COSTLY_PARAMETERS.isdisjoint(request.query_params.multi_items()):
-            return await resolve(request)
         service: AppState = request.app.state.service
-        async with service.places.one(request.state.caller.tenant):
+        caller: Caller = request.state.caller
+        if not self.is_costly and COSTLY_PARAMETERS.isdisjoint(request.query_params.multi_items()):
+            async with service.places.for_small(caller):
+                return await resolve(request)
+        async with service.places.large.one(caller.tenant):
             await _check_awaited(request)
             return await resolve(request)
 

@@ -1,15 +1,16 @@
-"""The places of large requests: few of them run at the same time, so that small ones are not behind them."""
+"""The places of requests: few large ones run at the same time, and no tenant takes all threads."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final
 
 from anyio import CapacityLimiter, sleep
 
 from foldline.settings import Settings
+from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import TooManyLarge
 
 # A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too, which does no harm. In a
@@ -22,41 +23,41 @@ REFUSAL_SECONDS: Final = 0.5
 
 @dataclass(slots=True)
 class _Queue:
-    """The large requests of one tenant: how many run or wait, and the places that it may take."""
+    """The requests of one tenant: how many have a place or wait, and the places that it may take."""
 
     places: CapacityLimiter
     size: int = 0
 
 
 @dataclass(slots=True)
-class Places:
-    """The places of a process. A tenant takes half of them at most, so that another's requests get one soon."""
+class FairPlaces:
+    """A number of places. A tenant takes half of them at most, so that another's requests get one soon.
 
-    settings: Settings
+    Of a tenant's requests, at most `most_waiting` wait for one, if that is given.
+    """
+
+    number: int
+    most_waiting: int | None = None
     _places: CapacityLimiter = field(init=False)
     _queues: dict[str, _Queue] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._places = CapacityLimiter(self.settings.large_requests)
+        self._places = CapacityLimiter(self.number)
 
     @property
     def of_tenant(self) -> int:
         """The places that one tenant may take."""
-        return max(1, self.settings.large_requests // 2)
-
-    def is_large(self, body: bytes, objects_max: int = OBJECTS_MAX) -> bool:
-        """Whether a request with this body takes a place: it has many bytes, or many objects such as messages."""
-        return len(body) > self.settings.large_request_bytes or body.count(b"{") > objects_max
+        return max(1, self.number // 2)
 
     @asynccontextmanager
     async def one(self, tenant: str) -> AsyncIterator[None]:
         """A place during the block, after the requests that wait already.
 
         Raises:
-            TooManyLarge: as many of the tenant's requests wait as the service allows.
+            TooManyLarge: as many of the tenant's requests wait as may.
         """
         queue = self._queues.setdefault(tenant, _Queue(CapacityLimiter(self.of_tenant)))
-        if queue.size >= self.of_tenant + self.settings.large_requests_waiting:
+        if self.most_waiting is not None and queue.size >= self.of_tenant + self.most_waiting:
             await sleep(REFUSAL_SECONDS)
             raise TooManyLarge
         queue.size += 1
@@ -67,3 +68,20 @@ class Places:
             queue.size -= 1
             if not queue.size:
                 del self._queues[tenant]
+
+
+class Places:
+    """The places of a process, for large requests and for those that take a thread for a moment."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
+        self.small = FairPlaces(settings.threads)
+
+    def is_large(self, body: bytes, objects_max: int = OBJECTS_MAX) -> bool:
+        """Whether a request with this body is large: it has many bytes, or many objects such as messages."""
+        return len(body) > self._settings.large_request_bytes or body.count(b"{") > objects_max
+
+    def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
+        """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""
+        return nullcontext() if caller.name == LOCAL else self.small.one(caller.tenant)
