@@ -319,6 +319,7 @@ def _excerpt_tokens(result: ToolResult, content_tokens: int) -> tuple[int, ...]:
 
 _COLUMNS: Final = frozenset({"role", "tokens", "seq", "unit", "is_late"})
 _OTHERS: Final = {name: value for name, value in Facts._field_defaults.items() if name not in {*_COLUMNS, "details"}}
+_OF_DETAILS: Final = frozenset(Details._fields)
 _EXTRAS: Final = {**_OTHERS, **Details._field_defaults}
 
 
@@ -341,9 +342,15 @@ def call_to_json(call: Call | CallOf) -> list[Any]:
 
 def from_json(facts: Facts, values: dict[str, Any]) -> Facts:
     """`facts` with the values that `to_json` wrote filled in."""
-    known = {name: _FROM_JSON[name](value) if name in _FROM_JSON else value for name, value in values.items()}
-    details = Details(**{name: value for name, value in known.items() if name in Details._fields})
-    return facts._replace(details=details, **{name: value for name, value in known.items() if name in _OTHERS})
+    details, others = {}, {}
+    # A session of 40,000 entries has as many of these to read.
+    for name, value in values.items():
+        known = _FROM_JSON[name](value) if name in _FROM_JSON else value
+        if name in _OF_DETAILS:
+            details[name] = known
+        elif name in _OTHERS:
+            others[name] = known
+    return Facts(facts.role, facts.tokens, facts.seq, facts.unit, facts.is_late, details=Details(**details), **others)
 
 
 def call_from_json(value: Any) -> Call:

@@ -29,6 +29,8 @@ from foldline_api.service import AppState
 B = TypeVar("B", bound=Body)
 
 KEY_CHARS_MAX: Final = 255
+# What JSON takes for blank: Python's `strip` takes more away.
+BLANK: Final = b" \t\r\n"
 # No session has this version.
 NO_VERSION: Final = 0
 WITH_BODY: Final = frozenset({"POST", "PATCH"})
@@ -68,7 +70,7 @@ class ApiRequest:
             MalformedJson: it is not JSON.
             InvalidRequest: it has the wrong shape.
         """
-        return checked(model, _parsed(self.raw, self.service.settings) if self.raw.strip() else {})
+        return checked(model, _parsed(self.raw, self.service.settings) if self.raw.strip(BLANK) else {})
 
     @property
     def if_match(self) -> int | None:

@@ -27,6 +27,8 @@ LIMIT = 24 * 1024 * 1024
         (b'{"messages": [}', 14),
         (b'{"messages": []', 15),
         (b"hello", 0),
+        # Blank to Python, and not to JSON.
+        (b"\x0b", 0),
         (b'{"messages": [NaN]}', None),
         (b'{"messages": [{"role": "user", "content": -Infinity}]}', None),
         (b'{"messages": "\xff"}', 14),
