@@ -1,0 +1,1 @@
+"""What a tenant's appends take while another one attacks: `python -m benchmarks.attacks`."""
