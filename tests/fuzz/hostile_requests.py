@@ -177,8 +177,9 @@ def written(value: Any) -> bytes:
 
 
 def _cpu(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
+    """The seconds of the processor that a service has taken, with its process for large requests."""
+    times = [one.cpu_times() for one in (process, *process.children())]
+    return float(sum(each.user + each.system for each in times))
 
 
 @contextmanager
@@ -188,6 +189,9 @@ def hostile_service(folder: Path) -> Iterator[FuzzedService]:
         provider.failure = (200, ANSWER)
         upstreams = {"FOLDLINE_ANTHROPIC_BASE_URL": provider.url, "FOLDLINE_OPENAI_BASE_URL": f"{provider.url}/v1"}
         with fuzzed_service(folder, has_keys=True, FOLDLINE_GATEWAY_CONTEXT_WINDOW="8000", **upstreams) as service:
+            with client(service.url) as caller:
+                # Its process for large requests starts with this one.
+                caller.post("/budget", json={"messages": [], "context_window": 8000}, headers=service.headers)
             yield service
 
 
