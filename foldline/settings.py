@@ -338,7 +338,13 @@ class Settings(BaseSettings):
         description="US dollars for summarizers that one tenant costs in a day, where prices are known, after which "
         "its summaries are made of the ledger alone. 0 sets no limit.",
     )
-    threads: int = Field(16, ge=1, le=1024, description="Maximum number of API requests handled at the same time.")
+    threads: int = Field(
+        16,
+        ge=1,
+        le=1024,
+        description="Maximum number of API requests handled at the same time; "
+        "of one tenant half of them, if callers need keys.",
+    )
     api_processes: int = Field(
         1, ge=1, le=64, description="Processes of `foldline api` on one port. Each uses about one core."
     )

@@ -71,10 +71,10 @@ def create_app(
             if keys.are_needed:
                 counts.load()
             yield
+        await app.state.large_processes.close()
         await service.watch.close()
         await gateway.upstreams.close()
         await counts.close()
-        await app.state.large_processes.close()
 
     app = DescribedApp(
         title="Foldline",

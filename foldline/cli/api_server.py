@@ -18,9 +18,10 @@ from foldline_api.service import AppState
 from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import Notifier, notifying
 
-from foldline.cli.database import open_store
+from foldline.cli.database import Traced, open_store
 from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import installed_hooks
+from foldline.log.storage.engines import KnownFile
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.logs import set_up_logging
@@ -52,8 +53,8 @@ def api_beside_workers(settings: Settings, store: Store, signals: Signals) -> It
 
 
 @contextmanager
-def open_service(settings: Settings) -> Iterator[AppState]:
-    """What a process for large requests begins with.
+def open_service(settings: Settings, order: Traced, file: KnownFile | None) -> Iterator[AppState]:
+    """What a process for large requests needs, on the database that the service has open.
 
     Raises:
         CommandFailed: the database does not open.
@@ -61,7 +62,7 @@ def open_service(settings: Settings) -> Iterator[AppState]:
     set_up_logging(settings, Silent())
     use_models_file(settings.models_file)
     gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
-    with open_store(settings) as store:
+    with open_store(settings, order, file) as store:
         yield service_on(settings, store)
 
 

@@ -8,23 +8,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from foldline import migrations
 from foldline.cli.models_file import use_models_file
 from foldline.log.errors import InvalidDatabase, SealingKeyMissing, Unavailable
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.key_check import check_keys
-from foldline.log.storage.engines import SQLITE, address_of, file_of
+from foldline.log.storage.engines import SQLITE, KnownFile, address_of, file_of
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
 from foldline.summarizer_file import riding_models, summarizer_names, summarizer_rows, writers_of
-from foldline.telemetry.tracing import Tracing
 from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
+
+
+class Traced(Protocol):
+    """Whatever knows the trace of the current thread."""
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace, as in W3C Trace Context."""
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -69,8 +76,10 @@ def _reporting_bad_address() -> Iterator[None]:
 
 
 @contextmanager
-def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[Store]:
+def open_store(settings: Settings, tracing: Traced | None = None, file: KnownFile | None = None) -> Iterator[Store]:
     """The store of a process, closed after the block. Its jobs remember the trace in which they were requested.
+
+    `file` is the one that the process which started this one has open.
 
     Raises:
         CommandFailed: there is no such database, or it does not open, or it fails within the block, or it cannot be
@@ -106,6 +115,7 @@ def open_store(settings: Settings, tracing: Tracing | None = None) -> Iterator[S
             cipher=Cipher(settings.sealing_keys) if settings.sealing_keys else None,
             known=KnownEntries(settings.cache_bytes // 2),
             traceparent=lambda: tracing.traceparent if tracing else None,
+            file=file,
         )
     try:
         with store.read():

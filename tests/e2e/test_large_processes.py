@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +96,67 @@ def test_a_process_that_is_killed_leaves_a_service_that_answers_the_next_large_r
         ]
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
         assert [process.pid for process in processes_of(running)] != [process.pid]
+
+
+@pytest.mark.timeout(120)
+def test_a_process_that_was_killed_while_it_was_idle_costs_no_request(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        for _ in range(2):
+            assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+            (process,) = processes_of(running)
+            process.kill()
+            process.wait(SECONDS)
+
+
+@pytest.mark.timeout(120)
+def test_a_file_that_was_moved_away_is_not_begun_anew(tmp_path: Path) -> None:
+    file = tmp_path / "foldline.db"
+    with serving(tmp_path) as (_, caller):
+        session = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}"
+        assert caller.post(f"{session}/messages", json={"messages": said(2)}).status_code == 201
+        file.rename(tmp_path / "elsewhere.db")
+        refused = caller.post("/compact", json={**NEW, "messages": said(400), "target_tokens": 500})
+        assert (refused.status_code, refused.json()["type"]) == (503, "/problems/unavailable")
+        assert not file.exists()
+        (tmp_path / "elsewhere.db").rename(file)
+        assert len(caller.get(f"{session}/entries").json()["items"]) == 2
+        assert caller.post(f"{session}/messages", json={"messages": said(200)}).status_code == 201
+        assert len(caller.get(f"{session}/entries?limit=500").json()["items"]) == 202
+
+
+@pytest.mark.timeout(120)
+def test_the_jobs_of_a_large_request_are_in_its_trace(tmp_path: Path) -> None:
+    variables = {"FOLDLINE_TRACES_URL": "http://127.0.0.1:9/v1/traces"}
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    with serving(tmp_path, **variables) as (_, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        header = {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
+        assert caller.post(messages, json={"messages": said(600)}, headers=header).status_code == 201
+        with sqlite3.connect(tmp_path / "foldline.db") as database:
+            (stored,) = database.execute("SELECT traceparent FROM job").fetchone()
+    assert trace in stored
+
+
+@pytest.mark.timeout(120)
+def test_a_stop_of_the_whole_group_finishes_a_large_request(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        (process,) = processes_of(running)
+        assert os.getpgid(process.pid) != os.getpgid(running.process.pid)
+
+
+@pytest.mark.timeout(120)
+def test_a_process_that_hangs_does_not_keep_the_service_from_ending(tmp_path: Path) -> None:
+    with serving(tmp_path, FOLDLINE_STOP_SECONDS="1") as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
+        (process,) = processes_of(running)
+        process.suspend()
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(20)
+        eventually(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE, 10)
 
 
 @pytest.mark.timeout(120)

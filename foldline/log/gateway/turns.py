@@ -175,7 +175,7 @@ def _still_new(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> 
     if known is None or found is None:
         return part if known is found else None
     more = found.messages - known.messages
-    is_same = found.at.session_pk == known.at.session_pk and more >= 0
+    is_same = found.at[:2] == known.at[:2] and more >= 0
     return _Part(found, part.drafts[more:], part.digests[more:]) if is_same else None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
@@ -34,8 +34,6 @@ from foldline.log.storage.tables import BRANCH, BREAKER, JOB, SESSION, one_of
 NOTHING_LEFT: Final = "nothing left to summarize"
 # Jobs that one claim may end without work.
 ENDED_AT_ONCE: Final = 100
-# Entries of a range that take some ten milliseconds to read.
-LONG_RANGE: Final = 500
 
 _RUNNING: Final = JOB.alias("running")
 _IS_BUSY: Final = (
@@ -132,14 +130,7 @@ def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None
             if row is None:
                 return None
             job_id = row.job_id
-            taken = _take_or_end(tx, paths.path_of(row), row)
-            if taken is None:
-                return str(job_id)
-            if not taken.is_long:
-                return _claim_of(tx, taken)
-        # What was said so far never changes, so to read it keeps no writer waiting.
-        with store.read() as tx:
-            return _claim_of(tx, taken)
+            return _claim_or_end(tx, paths.path_of(row), row) or job_id
     except (Busy, IntegrityError) as error:
         # The session stayed locked, or another job of the branch was claimed between reading and locking.
         raise ClaimDeferred from error
@@ -184,23 +175,7 @@ def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) 
     return row
 
 
-class _Taken(NamedTuple):
-    """A job with its new lease, its path, and the range that it is to summarize."""
-
-    job: Any
-    lease: Lease
-    path: Path
-    outline: Outline
-    wanted: Wanted
-    request: SummaryRequest
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it takes longer to read the range than to begin another transaction."""
-        return self.wanted.covered.last - self.wanted.covered.first >= LONG_RANGE
-
-
-def _take_or_end(tx: Transaction, path: Path, row: Any) -> _Taken | None:
+def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
     before = path.leaf_seq
     kind, request = JOB_KINDS[row.kind], request_from_json(row.parameters)
     outline = entry_log.outline(tx, path)
@@ -219,7 +194,9 @@ def _take_or_end(tx: Transaction, path: Path, row: Any) -> _Taken | None:
         "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
     if tx.execute(_CLAIM, claimed | key).first():
-        return _Taken(row, lease, path, outline, wanted, request)
+        preparation = _preparation(tx, path, row, outline, wanted=wanted, request=request)
+        at = (path.session.pk, path.branch)
+        return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None:
         made = Made(wanted, summary, request)
@@ -231,16 +208,9 @@ def _take_or_end(tx: Transaction, path: Path, row: Any) -> _Taken | None:
     return None
 
 
-def _claim_of(tx: Transaction, taken: _Taken) -> Claim:
-    job, path = taken.job, taken.path
-    at = path.session.pk, path.branch
-    return Claim(
-        taken.lease, *at, _preparation(tx, taken), taken.wanted, path.leaf_seq, job.is_followed, job.traceparent
-    )
-
-
-def _preparation(tx: Transaction, taken: _Taken) -> Preparation:
-    job, _, path, outline, wanted, request = taken
+def _preparation(
+    tx: Transaction, path: Path, job: Any, outline: Outline, *, wanted: Wanted, request: SummaryRequest
+) -> Preparation:
     kind, covered = JOB_KINDS[request.kind], wanted.covered
     kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
     given = replace(

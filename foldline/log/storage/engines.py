@@ -42,10 +42,14 @@ IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 
 
 class Engines(NamedTuple):
-    """`writer` for transactions that change the log, `reader` for transactions that read one consistent state."""
+    """`writer` for transactions that change the log, `reader` for transactions that read one consistent state.
+
+    On SQLite both have the same `file` open.
+    """
 
     writer: Engine
     reader: Engine
+    file: _DatabaseFile | None = None
 
     @property
     def in_use(self) -> int:
@@ -60,7 +64,7 @@ class Engines(NamedTuple):
     @property
     def _pools(self) -> list[QueuePool]:
         """On PostgreSQL both engines share one pool."""
-        pools = {id(engine.pool): engine.pool for engine in self}
+        pools = {id(engine.pool): engine.pool for engine in (self.writer, self.reader)}
         return [pool for pool in pools.values() if isinstance(pool, QueuePool)]
 
     def dispose(self) -> None:
@@ -119,8 +123,17 @@ def file_of(address: URL) -> Path:
     return Path(unquote(urlsplit(named).path) if named.startswith("file:") else named)
 
 
-def open_engines(address: URL, connections: int = CONNECTIONS, *, prepares: bool = True) -> Engines:
-    """Engines with at most so many connections each; nothing connects yet.
+class KnownFile(NamedTuple):
+    """The file of an SQLite database that another process has open."""
+
+    path: Path
+    inode: int
+
+
+def open_engines(
+    address: URL, connections: int = CONNECTIONS, *, prepares: bool = True, file: KnownFile | None = None
+) -> Engines:
+    """Engines with at most so many connections each; nothing connects yet, and then to no other `file`.
 
     `prepares`: PostgreSQL keeps the statements of a connection prepared, which a pooler by transactions cannot.
 
@@ -129,7 +142,9 @@ def open_engines(address: URL, connections: int = CONNECTIONS, *, prepares: bool
     """
     try:
         is_sqlite = address.get_backend_name() == SQLITE
-        return _sqlite(address, connections) if is_sqlite else _postgresql(address, connections, prepares=prepares)
+        return (
+            _sqlite(address, connections, file) if is_sqlite else _postgresql(address, connections, prepares=prepares)
+        )
     except (ArgumentError, ImportError) as error:
         problem = f"no driver for {address.drivername} is installed"
         raise InvalidDatabase(problem) from error
@@ -199,11 +214,13 @@ def _options(address: URL) -> str:
     return " ".join([*parts, alone, *(f"-c {name}={value}s" for name, value in seconds.items())])
 
 
-def _sqlite(address: URL, connections: int) -> Engines:
+def _sqlite(address: URL, connections: int, known: KnownFile | None) -> Engines:
     """SQLite's default BEGIN takes its lock at the first write, and fails there if another writer was faster."""
-    file = _DatabaseFile()
+    file = _DatabaseFile(*(known or ()))
     return Engines(
-        _sqlite_engine(address, 1, _begin_to_write, file), _sqlite_engine(address, connections, _begin_to_read, file)
+        _sqlite_engine(address, 1, _begin_to_write, file),
+        _sqlite_engine(address, connections, _begin_to_read, file),
+        file,
     )
 
 
@@ -218,6 +235,11 @@ class _DatabaseFile:
     path: Path | None = None
     inode: int = 0
     _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def known(self) -> KnownFile | None:
+        """The file, once there was a connection."""
+        return None if self.path is None else KnownFile(self.path, self.inode)
 
     def connect(self, dialect: Dialect, _record: Any, arguments: list[Any], named: dict[str, Any]) -> Any:
         """A new connection; the first one makes the file, which others on this machine cannot read.

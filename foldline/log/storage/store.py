@@ -22,7 +22,7 @@ from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, TenantLimitReach
 from foldline.log.events import Event, Subscriber, TenantLimited
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
-from foldline.log.storage.engines import CONNECTIONS, SQLITE, address_of, empty_log, open_engines
+from foldline.log.storage.engines import CONNECTIONS, SQLITE, KnownFile, address_of, empty_log, open_engines
 from foldline.log.storage.turns import Turns
 from foldline.log.tenant_room import TenantRoom
 
@@ -193,7 +193,8 @@ class Store:
     `subscribers` get each event after its commit, in the thread that committed. `traceparent` returns the current
     thread's trace. On SQLite all writers of the process take turns. On PostgreSQL the writers of one session do, by the
     lock on its row. `connections` is the largest number of connections, on SQLite of readers. `known` keeps what was
-    read of entries for later reads. With a `cipher`, what was said is encrypted in the database.
+    read of entries for later reads. With a `cipher`, what was said is encrypted in the database. `file` is the only one
+    that an SQLite store may have open.
 
     Raises:
         InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
@@ -214,6 +215,7 @@ class Store:
         cipher: Cipher | None = None,
         known: KnownEntries | None = None,
         traceparent: Callable[[], str | None] = lambda: None,
+        file: KnownFile | None = None,
     ) -> None:
         self.limits = limits
         self.clock = clock
@@ -229,11 +231,21 @@ class Store:
         self._traceparent = traceparent
         self.url = address_of(url)
         self.is_sqlite = self.url.get_backend_name() == SQLITE
-        self._engines = open_engines(self.url, connections, prepares=prepares)
+        self._engines = open_engines(self.url, connections, prepares=prepares, file=file)
         if cipher is not None:
-            for engine in self._engines:
+            for engine in (self._engines.writer, self._engines.reader):
                 seal_columns(engine, cipher)
         self._turns = Turns(self._engines.writer) if self.is_sqlite else None
+
+    @property
+    def file(self) -> KnownFile | None:
+        """The file that an SQLite store has open; None on PostgreSQL, and before the first connection."""
+        return self._engines.file.known if self._engines.file else None
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace of the current thread, as in W3C Trace Context."""
+        return self._traceparent()
 
     @property
     def now(self) -> int:

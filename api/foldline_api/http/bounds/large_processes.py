@@ -6,6 +6,7 @@ One thread of a process computes at a time. Beside a large request, each step of
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
@@ -13,33 +14,62 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
+from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from anyio import to_thread
+from anyio import CapacityLimiter, move_on_after, to_thread
 from fastapi import Request, Response
 from starlette.datastructures import Headers
 
-from foldline.log.errors import OutcomeUnknown
+from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.log.events import Event
+from foldline.log.storage.engines import KnownFile
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
 from foldline_api.http.request import WITH_BODY, ApiRequest
 from foldline_api.service import AppState
 
+logger = logging.getLogger(__name__)
+
 # What is left of a processor is enough for them: the small requests come first.
 NICENESS: Final = 10
+# For what they are doing when the service stops, which has waited for its requests already.
+END_SECONDS: Final = 3.0
 
 Endpoint: TypeAlias = Callable[..., Response]
-# Opens what the routes need, in a new process; it stays open until that ends.
-OpenService: TypeAlias = Callable[[], AbstractContextManager[AppState]]
+
+
+@dataclass(slots=True)
+class LargeProcess:
+    """What such a process has open from its first order on; the events since its last order began, and its trace."""
+
+    opened: ExitStack = field(default_factory=ExitStack)
+    service: AppState | None = None
+    events: list[Event] = field(default_factory=list)
+    traceparent: str | None = None
+
+    def service_for(self, order: _Order) -> AppState:
+        """What the routes need. If it cannot be opened now, the next order tries again."""
+        self.traceparent = order.traceparent
+        self.events.clear()
+        if self.service is None:
+            self.service = self.opened.enter_context(order.open_service(self, order.file))
+            self.service.store.subscribe(self.events.append)
+        return self.service
+
+
+# Opens what the routes need in such a process, on the file that the service has open, if its database is one.
+OpenService: TypeAlias = Callable[[LargeProcess, KnownFile | None], AbstractContextManager[AppState]]
 
 
 class _Order(NamedTuple):
     """A request, and what answers it."""
 
+    open_service: OpenService
+    file: KnownFile | None
+    traceparent: str | None
     endpoint: Endpoint
     path_params: Mapping[str, str]
     caller: Caller
@@ -66,55 +96,70 @@ class LargeProcesses:
     """
 
     def __init__(self, open_service: OpenService | None, number: int, is_shared: Callable[[], bool]) -> None:
-        self._begin = None if open_service is None else partial(_begin, open_service)
-        self._number = number
+        self._open_service = open_service if number else None
         self._is_shared = is_shared
-        self._pool: ProcessPoolExecutor | None = None
-        self._lock = Lock()
+        self._places = CapacityLimiter(max(1, number))
+        # Each has one process, so that one which is killed takes no other's request with it.
+        self._pools: list[ProcessPoolExecutor] = []
+        self._idle: list[ProcessPoolExecutor] = []
 
     def take(self, request: Request) -> bool:
         """Whether a large request goes to one of them."""
-        return self._begin is not None and self._number > 0 and request.method in WITH_BODY and self._is_shared()
+        return self._open_service is not None and request.method in WITH_BODY and self._is_shared()
 
     async def answer(self, endpoint: Endpoint, request: Request, incoming: ApiRequest) -> Response:
         """The endpoint's answer to a request, made in one of the processes.
 
         Raises:
+            Unavailable: the process could not open the database, and has done nothing.
             OutcomeUnknown: the process was killed; what it was doing may be done.
         """
+        if self._open_service is None:
+            raise TypeError
+        store = incoming.service.store
         of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw), incoming.raw
-        pool = self._started()
-        try:
-            future = pool.submit(_answer, _Order(endpoint, request.path_params, *of_request))
+        order = _Order(self._open_service, store.file, store.traceparent, endpoint, request.path_params, *of_request)
+        async with self._places:
+            pool, future = self._submitted(order)
             # Whether somebody still waits for the answer or not.
             future.add_done_callback(lambda ended: _publish(incoming.service, ended))
-            done = await asyncio.wrap_future(future)
-        except BrokenProcessPool as error:
-            self._leave(pool)
-            message = "the process that did the work was killed"
-            raise OutcomeUnknown(message) from error
+            try:
+                done = await asyncio.wrap_future(future)
+            except BrokenProcessPool as error:
+                self._pools.remove(pool)
+                message = "the process that did the work was killed"
+                raise OutcomeUnknown(message) from error
+            finally:
+                if pool in self._pools:
+                    self._idle.append(pool)
         response = Response(done.body, done.status)
         response.raw_headers = done.headers
         return response
 
     async def close(self) -> None:
-        """End them, after what they are doing."""
-        if self._pool is not None:
-            await to_thread.run_sync(lambda pool: pool.shutdown(cancel_futures=True), self._pool)
+        """End them; what they are still doing is given up after a while."""
+        if self._pools:
+            with move_on_after(END_SECONDS):
+                await to_thread.run_sync(self._shut_down, abandon_on_cancel=True)
+            for process in multiprocessing.active_children():
+                process.kill()
 
-    def _started(self) -> ProcessPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                # New interpreters: a fork would copy locks that other threads hold.
-                spawn = multiprocessing.get_context("spawn")
-                self._pool = ProcessPoolExecutor(self._number, spawn, self._begin)
-            return self._pool
+    def _shut_down(self) -> None:
+        for pool in self._pools:
+            pool.shutdown(cancel_futures=True)
 
-    def _leave(self, pool: ProcessPoolExecutor) -> None:
-        """Use a broken pool no more."""
-        with self._lock:
-            if self._pool is pool:
-                self._pool = None
+    def _submitted(self, order: _Order) -> tuple[ProcessPoolExecutor, Future[_Done]]:
+        while self._idle:
+            pool = self._idle.pop()
+            try:
+                return pool, pool.submit(_answer, order)
+            except BrokenProcessPool:
+                # It was killed while it had nothing to do.
+                self._pools.remove(pool)
+        # A new interpreter: a fork would copy locks that other threads hold.
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+        self._pools.append(pool)
+        return pool, pool.submit(_answer, order)
 
 
 def _publish(service: AppState, ended: Future[_Done]) -> None:
@@ -123,21 +168,16 @@ def _publish(service: AppState, ended: Future[_Done]) -> None:
             service.store.publish(event)
 
 
-# What the process of a large request has open, and the events since its last answer.
-_open: Final = ExitStack()
-_services: Final[list[AppState]] = []
-_events: Final[list[Event]] = []
+_process: Final = LargeProcess()
 
 
-def _begin(open_service: OpenService) -> None:
-    """Begin a process: it leaves signals from the terminal to the service, and ends with it."""
+def _begin() -> None:
+    """Begin a process: it leaves the signals of the service's group to the service, and ends with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
+        os.setsid()
         os.nice(NICENESS)
     Thread(target=_end_with_service, name="foldline-parent", daemon=True).start()
-    service = _open.enter_context(open_service())
-    service.store.subscribe(_events.append)
-    _services.append(service)
 
 
 def _end_with_service() -> None:
@@ -148,8 +188,12 @@ def _end_with_service() -> None:
 
 
 def _answer(order: _Order) -> _Done:
-    (service,) = _services
-    _events.clear()
+    try:
+        service = _process.service_for(order)
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing was begun
+        message = f"the process for large requests could not begin: {error}"
+        logger.warning("%s", message)
+        raise Unavailable(message) from None
     headers = Headers(raw=order.headers)
     incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, order.raw)
     try:
@@ -159,4 +203,4 @@ def _answer(order: _Order) -> _Done:
             raise
         response = problem(error)
     body: Any = response.body
-    return _Done(response.status_code, response.raw_headers, bytes(body), list(_events))
+    return _Done(response.status_code, response.raw_headers, bytes(body), list(_process.events))

@@ -13,9 +13,11 @@ from foldline.settings import Settings
 from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import TooManyLarge
 
-# A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too, which does no harm. In a
-# request to the gateway is a whole conversation, of which it knows most.
-OBJECTS_MAX: Final = 100
+# A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too: a file of source code has
+# hundreds. Roles do not, as their quotation marks are escaped there. In a request to the gateway is a whole
+# conversation, of which it knows most.
+ROLES_MAX: Final = 100
+OBJECTS_MAX: Final = 500
 OBJECTS_OF_CONVERSATION_MAX: Final = 2_000
 # A caller that asks again at once gets no more refusals than this: to read and to refuse its bodies takes time too.
 REFUSAL_SECONDS: Final = 0.5
@@ -80,7 +82,9 @@ class Places:
 
     def is_large(self, body: bytes, objects_max: int = OBJECTS_MAX) -> bool:
         """Whether a request with this body is large: it has many bytes, or many objects such as messages."""
-        return len(body) > self._settings.large_request_bytes or body.count(b"{") > objects_max
+        most_roles = ROLES_MAX * objects_max // OBJECTS_MAX
+        has_many = body.count(b"{") > objects_max or body.count(b'"role"') > most_roles
+        return has_many or len(body) > self._settings.large_request_bytes
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from heapq import nlargest
 from typing import Final, NamedTuple
@@ -30,9 +30,19 @@ def candidates(items: Iterable[ItemAt], most: int = MOST) -> Candidates:
         return Candidates(found, {})
     task = next((at for at, (_, item) in enumerate(found) if _is_task(item)), 0)
     others = (at for at in range(len(found)) if at != task)
-    best = {task, *nlargest(most - 1, others, key=lambda at: (_worth(*_way(found[at][1])), at))}
+    worths = _worths([item for _, item in found])
+    best = {task, *nlargest(most - 1, others, key=lambda at: (worths[at], at))}
     left_out = Counter(item.kind for at, (_, item) in enumerate(found) if at not in best)
     return Candidates([found[at] for at in sorted(best)], left_out)
+
+
+def _worths(items: Sequence[Item]) -> list[float]:
+    """The worth of each item; those of one call have that of the best of them, as a call without its end seems open."""
+    own = [_worth(*_way(item)) for item in items]
+    of_call: dict[str, float] = {}
+    for item, worth in zip(items, own, strict=True):
+        of_call[item.call] = max(worth, of_call.get(item.call, 0.0))
+    return [of_call[item.call] if item.call else worth for item, worth in zip(items, own, strict=True)]
 
 
 def _way(item: Item) -> tuple[ItemKind, Speaker, str]:
