@@ -23,6 +23,7 @@ LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 KEY = {"Authorization": "Bearer the-only-long-key"}
 NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
 SECONDS = 60
+TRACE = "0af7651916cd43dd8448eb211c80319c"
 VARIABLES = {"FOLDLINE_METRICS_PORT": "0", "FOLDLINE_API_KEYS": "ours:the-only-long-key"}
 
 
@@ -51,17 +52,25 @@ def processes_of(running: Daemon) -> list[psutil.Process]:
 
 @pytest.mark.timeout(120)
 def test_what_a_large_request_did_is_seen_as_if_it_had_been_done_here(tmp_path: Path) -> None:
-    with serving(tmp_path) as (running, caller):
+    with serving(tmp_path, FOLDLINE_TRACES_URL="http://127.0.0.1:9/v1/traces") as (running, caller):
         session = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}"
         assert caller.post(f"{session}/messages", json={"messages": said(2)}).status_code == 201
         assert processes_of(running) == []
 
-        large, once = {"messages": said(600)}, {"Idempotency-Key": "once"}
+        large, once = (
+            {"messages": said(600)},
+            {"Idempotency-Key": "once", "traceparent": f"00-{TRACE}-b7ad6b7169203331-01"},
+        )
         first = caller.post(f"{session}/messages", json=large, headers=once)
         again = caller.post(f"{session}/messages", json=large, headers=once)
         assert (first.status_code, len(first.json()["entry_ids"])) == (201, 600)
         assert (again.status_code, again.json()) == (201, first.json())
-        assert len(processes_of(running)) == 1
+        (process,) = processes_of(running)
+        # What is sent to the group of the service is the service's alone.
+        assert os.getpgid(process.pid) != os.getpgid(running.process.pid)
+        with sqlite3.connect(tmp_path / "foldline.db") as database:
+            (stored,) = database.execute("SELECT traceparent FROM job").fetchone()
+        assert TRACE in stored
         # The worker of this process gets the message of the job: the sweep would take longer.
         (job, *_) = caller.get(f"{session}/jobs").json()["items"]
         eventually(lambda: caller.get(f"/jobs/{job['id']}").json()["state"] == "succeeded", 5)
@@ -95,18 +104,11 @@ def test_a_process_that_is_killed_leaves_a_service_that_answers_the_next_large_r
             (503, "/problems/outcome-unknown")
         ]
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
-        assert [process.pid for process in processes_of(running)] != [process.pid]
-
-
-@pytest.mark.timeout(120)
-def test_a_process_that_was_killed_while_it_was_idle_costs_no_request(tmp_path: Path) -> None:
-    with serving(tmp_path) as (running, caller):
-        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
-        for _ in range(2):
-            assert caller.post(messages, json={"messages": said(200)}).status_code == 201
-            (process,) = processes_of(running)
-            process.kill()
-            process.wait(SECONDS)
+        (another,) = processes_of(running)
+        # One that is killed while it has nothing to do costs no request.
+        another.kill()
+        another.wait(SECONDS)
+        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
 
 
 @pytest.mark.timeout(120)
@@ -126,28 +128,6 @@ def test_a_file_that_was_moved_away_is_not_begun_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_the_jobs_of_a_large_request_are_in_its_trace(tmp_path: Path) -> None:
-    variables = {"FOLDLINE_TRACES_URL": "http://127.0.0.1:9/v1/traces"}
-    trace = "0af7651916cd43dd8448eb211c80319c"
-    with serving(tmp_path, **variables) as (_, caller):
-        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
-        header = {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
-        assert caller.post(messages, json={"messages": said(600)}, headers=header).status_code == 201
-        with sqlite3.connect(tmp_path / "foldline.db") as database:
-            (stored,) = database.execute("SELECT traceparent FROM job").fetchone()
-    assert trace in stored
-
-
-@pytest.mark.timeout(120)
-def test_a_stop_of_the_whole_group_finishes_a_large_request(tmp_path: Path) -> None:
-    with serving(tmp_path) as (running, caller):
-        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
-        assert caller.post(messages, json={"messages": said(200)}).status_code == 201
-        (process,) = processes_of(running)
-        assert os.getpgid(process.pid) != os.getpgid(running.process.pid)
-
-
-@pytest.mark.timeout(120)
 def test_a_process_that_hangs_does_not_keep_the_service_from_ending(tmp_path: Path) -> None:
     with serving(tmp_path, FOLDLINE_STOP_SECONDS="1") as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
@@ -160,21 +140,19 @@ def test_a_process_that_hangs_does_not_keep_the_service_from_ending(tmp_path: Pa
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_the_process_ends_with_its_service(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_process_ends_with_a_service_that_is_killed(tmp_path: Path) -> None:
     with serving(tmp_path) as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
         (process,) = processes_of(running)
-        os.kill(running.process.pid, number)
+        os.kill(running.process.pid, signal.SIGKILL)
         running.process.wait(SECONDS)
         eventually(lambda: not process.is_running(), 10)
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("variables", [{"FOLDLINE_API_KEYS": ""}, {"FOLDLINE_LARGE_REQUEST_PROCESSES": "0"}])
-def test_a_service_for_one_needs_no_other_process(tmp_path: Path, variables: dict[str, str]) -> None:
-    with serving(tmp_path, **variables) as (running, caller):
+def test_a_service_without_keys_needs_no_other_process(tmp_path: Path) -> None:
+    with serving(tmp_path, FOLDLINE_API_KEYS="") as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
         assert processes_of(running) == []

@@ -79,7 +79,7 @@ class _Order(NamedTuple):
     raw: bytes
 
 
-class _Done(NamedTuple):
+class _Answered(NamedTuple):
     """An answer, and the events of the transactions that it took."""
 
     status: int
@@ -148,7 +148,7 @@ class LargeProcesses:
         for pool in self._pools:
             pool.shutdown(cancel_futures=True)
 
-    def _submitted(self, order: _Order) -> tuple[ProcessPoolExecutor, Future[_Done]]:
+    def _submitted(self, order: _Order) -> tuple[ProcessPoolExecutor, Future[_Answered]]:
         while self._idle:
             pool = self._idle.pop()
             try:
@@ -162,7 +162,7 @@ class LargeProcesses:
         return pool, pool.submit(_answer, order)
 
 
-def _publish(service: AppState, ended: Future[_Done]) -> None:
+def _publish(service: AppState, ended: Future[_Answered]) -> None:
     if not ended.cancelled() and ended.exception() is None:
         for event in ended.result().events:
             service.store.publish(event)
@@ -187,7 +187,7 @@ def _end_with_service() -> None:
         os._exit(1)
 
 
-def _answer(order: _Order) -> _Done:
+def _answer(order: _Order) -> _Answered:
     try:
         service = _process.service_for(order)
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing was begun
@@ -203,4 +203,4 @@ def _answer(order: _Order) -> _Done:
             raise
         response = problem(error)
     body: Any = response.body
-    return _Done(response.status_code, response.raw_headers, bytes(body), list(_process.events))
+    return _Answered(response.status_code, response.raw_headers, bytes(body), list(_process.events))
