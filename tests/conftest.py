@@ -43,6 +43,6 @@ _PATIENT = settings(deadline=None, print_blob=True, suppress_health_check=[Healt
 
 # All tests together end within 15 minutes on two cores; `make property` has the numbers that find rare faults.
 # The same examples each time: `make property` looks for new ones, and takes its time to shorten what it finds.
-settings.register_profile("default", _PATIENT, max_examples=15, stateful_step_count=25, derandomize=True)
+settings.register_profile("default", _PATIENT, max_examples=10, stateful_step_count=25, derandomize=True)
 settings.register_profile("thorough", _PATIENT, max_examples=500, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

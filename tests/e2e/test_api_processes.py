@@ -111,7 +111,7 @@ def test_each_process_accepts_a_new_key_at_once_and_soon_refuses_a_revoked_one(
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
 def test_a_signal_ends_all_processes(tmp_path: Path, postgresql: Server, number: signal.Signals) -> None:
     with served_by_two(tmp_path, postgresql) as (running, url, _):
         serving = serving_processes(running)

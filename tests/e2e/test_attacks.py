@@ -138,10 +138,10 @@ def append(messages: list[Any]) -> Callable[[str], tuple[str, bytes]]:
     ("attack", "callers", "answered"),
     [
         pytest.param(append(letters(400_000)), 2, {422}, id="400,000 messages"),
-        pytest.param(append(calling(keys(700_000))), 2, {422}, id="700,000 keys"),
+        pytest.param(append(calling(keys(700_000))), 2, {422}, id="700,000 keys", marks=pytest.mark.thorough),
         pytest.param(append(calling_in_text(keys(700_000))), 2, {201}, id="700,000 keys in text"),
-        pytest.param(append(letters(10_000)), 2, {201}, id="10,000 messages"),
-        pytest.param(append(letters(450)), 16, {201, 503}, id="450 messages"),
+        pytest.param(append(letters(10_000)), 2, {201}, id="10,000 messages", marks=pytest.mark.thorough),
+        pytest.param(append(letters(450)), 16, {201, 503}, id="450 messages", marks=pytest.mark.thorough),
         # These are not large.
         pytest.param(append(letters(90)), 16, {201}, id="90 messages"),
         pytest.param(

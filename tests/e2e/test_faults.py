@@ -159,7 +159,9 @@ def broker_is_frozen(deployment: Deployment) -> Iterator[None]:
     deployment.stack["broker"].thaw()
 
 
-@pytest.mark.parametrize("fault", [broker_restarts, broker_is_emptied, broker_is_frozen])
+@pytest.mark.parametrize(
+    "fault", [broker_restarts, pytest.param(broker_is_emptied, marks=pytest.mark.thorough), broker_is_frozen]
+)
 def test_all_jobs_end_though_the_broker_fails_while_they_wait_and_appends_do_not_notice(
     deployment: Deployment, fault: Callable[[Deployment], Iterator[None]]
 ) -> None:

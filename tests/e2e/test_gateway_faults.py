@@ -66,7 +66,13 @@ def killed(member: Member) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "name"), [(frozen, "database"), (killed, "database"), (frozen, "broker"), (killed, "worker-1")]
+    ("fault", "name"),
+    [
+        (frozen, "database"),
+        (killed, "database"),
+        pytest.param(frozen, "broker", marks=pytest.mark.thorough),
+        pytest.param(killed, "worker-1", marks=pytest.mark.thorough),
+    ],
 )
 def test_no_call_fails_and_all_that_was_said_is_stored_once(
     deployment: Deployment, provider: AgentProvider, fault: Callable[[Member], Any], name: str

@@ -70,7 +70,9 @@ def wait(seconds: float) -> None:
     eventually(lambda: monotonic() - begun > seconds, seconds + 1)
 
 
-@pytest.mark.parametrize("hurt", [restart, cut, pytest.param(kill, marks=pytest.mark.thorough), freeze, empty])
+@pytest.mark.parametrize(
+    "hurt", [restart, cut, *(pytest.param(hurt, marks=pytest.mark.thorough) for hurt in (kill, freeze)), empty]
+)
 def test_messages_are_taken_again_soon_after_the_broker_is_back(
     installation: Installation, hurt: Callable[[BackingService], None]
 ) -> None:
