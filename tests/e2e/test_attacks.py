@@ -24,7 +24,7 @@ from tests.support.processes.http import client
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 ATTACKER, VICTIM = ({"Authorization": f"Bearer the-long-key-of-{name}"} for name in ("attacker", "victim"))
 NEW = {"model": "openai/gpt-4o"}
-ATTACK_SECONDS = 3.0
+ATTACK_SECONDS = 2.0
 # Without an attack an append takes some milliseconds; the released version took 5.8 s in the flood, or froze.
 APPEND_SECONDS_MAX = 0.75
 # Nobody waits for more than one transaction of another tenant on SQLite, and one of 4,000 messages may take a second.

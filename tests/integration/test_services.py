@@ -281,6 +281,7 @@ def test_ctrl_c_ends_a_stack_that_is_starting_without_complaint(sight: str) -> N
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.thorough
 def test_an_interrupted_command_has_its_own_exit_code() -> None:
     with on_a_terminal(*STACK, "--", "sh", "-c", "echo it runs; sleep 600; true") as terminal:
         screen = interrupted(terminal, "it runs")
