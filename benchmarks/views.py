@@ -31,7 +31,7 @@ def rows(folder: Path) -> Iterator[Row]:
         serving(folder, "benchmarks.bare_endpoint", f"sqlite:///{folder}/views.db") as bare,
     ):
         session = _Session(service)
-        size = len(session.view())
+        size = len(session.view()[1])
         for connections in (1, 8):
             yield Row(
                 name=f"view of {size // 1000} KB, {connections} at once",
@@ -57,7 +57,7 @@ def rows(folder: Path) -> Iterator[Row]:
             time_theirs=partial(_read_all, f"{bare}/bytes/{size}", 1),
             at_most=1 / 0.15,
         )
-        tag = session.tag()
+        tag = session.view()[0]["etag"]
         yield Row(
             name="view that was not modified",
             ours="304 by If-None-Match",
@@ -69,9 +69,10 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 class _Session:
-    """A session with a view of many calls and results."""
+    """A session with a view of many calls and results, and one connection for its requests, as agents have one."""
 
     def __init__(self, service: str) -> None:
+        self._connection = http.client.HTTPConnection(urlsplit(service).netloc)
         self._append = new_session(service, MODEL)
         self.context = self._append.replace("/messages", "/context")
         self._numbers = count(CALLS)
@@ -79,16 +80,15 @@ class _Session:
 
     def _say(self, messages: list[dict[str, Any]]) -> None:
         body = json.dumps({"messages": messages, "format": "openai"})
-        request("POST", self._append, body, {"Content-Type": "application/json"})
+        headers = {"Content-Type": "application/json"}
+        _answer(self._connection, "POST", urlsplit(self._append), body, headers)
 
-    def view(self) -> bytes:
-        return request("GET", self.context)[1]
-
-    def tag(self) -> str:
-        return request("GET", self.context)[0]["etag"]
+    def view(self, query: str = "") -> tuple[Mapping[str, str], bytes]:
+        """The headers and the body of its view."""
+        return _answer(self._connection, "GET", urlsplit(self.context + query))
 
     def time_view(self, query: str = "") -> float:
-        return seconds(lambda: request("GET", self.context + query))
+        return seconds(lambda: self.view(query))
 
     def time_next_view(self, query: str = "") -> float:
         """The seconds of a view right after an append."""
@@ -112,7 +112,7 @@ def _read_all(url: str, connections: int, headers: Mapping[str, str] = NO_HEADER
         parts = urlsplit(url)
         connection = http.client.HTTPConnection(parts.netloc)
         for _ in range(REQUESTS // connections):
-            _answer(connection, "GET", parts, None, headers)
+            _answer(connection, "GET", parts, headers=headers)
         connection.close()
 
     with ThreadPoolExecutor(connections) as pool:
@@ -136,7 +136,11 @@ def request(
 
 
 def _answer(
-    connection: http.client.HTTPConnection, method: str, parts: Any, body: str | None, headers: Mapping[str, str]
+    connection: http.client.HTTPConnection,
+    method: str,
+    parts: Any,
+    body: str | None = None,
+    headers: Mapping[str, str] = NO_HEADERS,
 ) -> tuple[Mapping[str, str], bytes]:
     connection.request(method, f"{parts.path}?{parts.query}" if parts.query else parts.path, body, dict(headers))
     response = connection.getresponse()
