@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
-from foldline.engine.outline import Outline
-from foldline.engine.policies.policy import to_json
 from foldline.engine.wire import dumps
 from foldline.log.compaction import trigger
 from foldline.log.compaction.enqueue import NO_ROOM
-from foldline.log.compaction.ranges import text_tokens
-from foldline.log.compaction.summaries import KEPT, Made, Wanted, details, kept, kept_key
-from foldline.log.compaction.summary_request import HOOK_KINDS, SummaryRequest, request_from_json, requested_policy
+from foldline.log.compaction.summaries import KEPT, Made, kept, kept_key
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
 from foldline.log.jobs.endings import UNREADABLE, end
 from foldline.log.jobs.kinds import JOB_KINDS
-from foldline.log.jobs.leases import Claim, Lease, Preparation
+from foldline.log.jobs.leases import Claim, Lease
 from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off, why_wait
-from foldline.log.jobs.writing.cached_beginnings import cached_beginning
-from foldline.log.jobs.writing.provider_calls import provider_call
-from foldline.log.storage import entry_log, paths, segments
+from foldline.log.jobs.writing.preparing import LONG, PreparedJob, found, outline_now, preparation_of, prepared
+from foldline.log.storage import paths
 from foldline.log.storage.engines import WITHOUT_SYNC
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -85,6 +80,8 @@ _FREE: Final = _FIRST.with_for_update(skip_locked=True)
 _FREE_ID: Final = _FREE.with_only_columns(JOB.c.id)
 _OF_JOB: Final = _JOINED.where(JOB.c.id == bindparam("job"))
 _AWAITED: Final = _FIRST.with_for_update()
+_RUNNABLE: Final = _OF_JOB.where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
+_AWAITED_ONE: Final = _RUNNABLE.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _CLAIM: Final = (
     update(JOB)
@@ -103,24 +100,29 @@ class ClaimDeferred(SessionsError):
     """Jobs wait, but none could be claimed now, for example because their sessions are locked; claim again soon."""
 
 
-def claim(store: Store, queue: str, *, waits: bool = True) -> Claim | None:
+def claim(
+    store: Store, queue: str, *, waits: bool = True, reading: AbstractContextManager[object] | None = None
+) -> Claim | None:
     """The next job of a queue in the database's order, with its range computed now; None if no job can run.
 
     Jobs that have nothing left to do, or that a kept summary answers, are ended on the way. Each job is looked at in a
     transaction of its own, so that one broken session fails alone. If all sessions are locked, the claim waits a moment
-    for the first one, unless `waits` is False.
+    for the first one, unless `waits` is False. Jobs of long sessions are read within `reading`, a lock of the process:
+    else several threads would read the same one.
 
     Raises:
         ClaimDeferred: there are jobs, but all are locked, or `ENDED_AT_ONCE` of them ended without work.
     """
     for _ in range(ENDED_AT_ONCE):
-        found = _claim_first(store, queue, waits=waits)
-        if not isinstance(found, str):
-            return found
+        first = _claim_first(store, queue, reading or nullcontext(), waits=waits)
+        if not isinstance(first, str):
+            return first
     raise ClaimDeferred
 
 
-def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
+def _claim_first(
+    store: Store, queue: str, reading: AbstractContextManager[object], *, waits: bool
+) -> Claim | str | None:
     """A claim of the first job that is not locked, or the job's id if it ended instead; None if no job waits."""
     job_id = ""
     try:
@@ -129,8 +131,11 @@ def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None
             row = tx.execute(_FREE, wanted).first() or _wait_for_first(tx, wanted, waits=waits)
             if row is None:
                 return None
-            job_id = row.job_id
-            return _claim_or_end(tx, paths.path_of(row), row) or job_id
+            job_id, path = row.job_id, paths.path_of(row)
+            if path.leaf_seq <= LONG:
+                return _claim_or_end(tx, path, row) or job_id
+        with reading:
+            return _claim_read(store, {**wanted, "job": job_id}) or job_id
     except (Busy, IntegrityError) as error:
         # The session stayed locked, or another job of the branch was claimed between reading and locking.
         raise ClaimDeferred from error
@@ -139,6 +144,19 @@ def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None
             job_id = job_id or _first_id(tx, {"queue": queue, "now": tx.now}, error)
             end(tx, job_id, JobState.FAILED, f"this version cannot read the session: {error}")
         return job_id
+
+
+def _claim_read(store: Store, wanted: Mapping[str, Any]) -> Claim | None:
+    """A claim of a job whose session is read before it is locked; None if it ended, or is another worker's by now."""
+    with store.read() as tx:
+        row = tx.execute(_RUNNABLE, wanted).first()
+        if row is None:
+            return None
+        before = prepared(tx, paths.path_of(row), row)
+    with store.write() as tx:
+        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
+        row = tx.execute(_AWAITED_ONE, wanted).first()
+        return None if row is None else _claim_or_end(tx, paths.path_of(row), row, before)
 
 
 def _first_id(tx: Transaction, wanted: Mapping[str, Any], error: Exception) -> str:
@@ -175,17 +193,16 @@ def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) 
     return row
 
 
-def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
-    before = path.leaf_seq
-    kind, request = JOB_KINDS[row.kind], request_from_json(row.parameters)
-    outline = entry_log.outline(tx, path)
-    wanted = kind.find(tx, path, request, outline)
+def _claim_or_end(tx: Transaction, path: Path, row: Any, before: PreparedJob | None = None) -> Claim | None:
+    leaf_seq = path.leaf_seq
+    wants = before if before and before.holds(path, row) else found(tx, path, row)
+    wanted = wants.wanted
     if wanted is None:
         end(tx, row.job_id, JobState.SUPERSEDED, NOTHING_LEFT)
         trigger.run_trigger(tx, path)
-        paths.save_edited(tx, path, before)
+        paths.save_edited(tx, path, leaf_seq)
         return None
-    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, request)
+    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, wants.request)
     claimed = {
         "job": lease.job_id,
         "lease": lease.token,
@@ -194,45 +211,15 @@ def _claim_or_end(tx: Transaction, path: Path, row: Any) -> Claim | None:
         "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
     }
     if tx.execute(_CLAIM, claimed | key).first():
-        preparation = _preparation(tx, path, row, outline, wanted=wanted, request=request)
+        preparation = wants.preparation or preparation_of(tx, wants, wanted, row)
         at = (path.session.pk, path.branch)
-        return Claim(lease, *at, preparation, wanted, path.leaf_seq, row.is_followed, row.traceparent)
+        return Claim(lease, *at, preparation, wanted, wants.path.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None:
-        made = Made(wanted, summary, request)
+        made, outline = Made(wanted, summary, wants.request), outline_now(tx, path, wants.seen)
         if waits := why_wait(tx, path, made, outline):
             put_off(tx, row.job_id, made, waits)
         elif not finish(tx, path, row.job_id, made, outline):
             end(tx, row.job_id, JobState.FAILED, NO_ROOM)
-    paths.save_edited(tx, path, before)
+    paths.save_edited(tx, path, leaf_seq)
     return None
-
-
-def _preparation(
-    tx: Transaction, path: Path, job: Any, outline: Outline, *, wanted: Wanted, request: SummaryRequest
-) -> Preparation:
-    kind, covered = JOB_KINDS[request.kind], wanted.covered
-    kept = next((item.first for item in outline.items if item.first > covered.last), None) if kind.is_edit else None
-    given = replace(
-        kind.make_input(tx, path, wanted, request, outline),
-        provider=provider_call(tx, path, wanted, outline),
-        writers=requested_policy(path, request).writers,
-        are_writers_well=job.are_writers_well,
-        payer=path.session.tenant,
-    )
-    return Preparation(
-        kind=HOOK_KINDS[request.kind],
-        session_id=path.session.id,
-        job_id=job.job_id,
-        policy=to_json(requested_policy(path, request)),
-        reason="asked" if request.is_asked else "trigger",
-        first_entry_id=wanted.ends[0],
-        last_entry_id=wanted.ends[1],
-        first_kept_entry_id=None if kept is None else segments.id_at(segments.segments(tx, path), kept),
-        left_entry_id=request.subject or None,
-        original_tokens=covered.original_tokens,
-        tokens_before=path.used,
-        max_tokens=text_tokens(wanted),
-        details=details(wanted.files),
-        request=replace(given, beginning=cached_beginning(tx, path, wanted, given, outline)) if kind.is_edit else given,
-    )

@@ -32,6 +32,7 @@ from foldline.log.jobs.kinds import JOB_KINDS
 from foldline.log.jobs.leases import Claim, open_claimed
 from foldline.log.jobs.writing import chunk_texts
 from foldline.log.jobs.writing.meanwhile import said_meanwhile
+from foldline.log.jobs.writing.preparing import OutlineAt, outline_before, outline_now
 from foldline.log.jobs.writing.provider_calls import provider_call
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.fixed_parts import FixedParts
@@ -87,6 +88,7 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
     ledger = snapshot_of(lines, claim.request.dismissed)
     draft = _keeping_rules(draft, lines, claim)
     draft = with_used(draft, claim.request, lines, said_meanwhile(store, claim))
+    written = _Written(draft, ledger, outline_before(store, claim))
     with store.write() as tx:
         tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
         path, job = open_claimed(tx, claim)
@@ -99,7 +101,7 @@ def publish(store: Store, claim: Claim, draft: SummaryDraft) -> JobState:
             trigger.run_trigger(tx, path)
             paths.save_edited(tx, path, before)
             return JobState.SUPERSEDED
-        return _publish(tx, path, claim, draft, job, ledger=ledger)
+        return _publish(tx, path, claim, job, written)
 
 
 def _keeping_rules(draft: SummaryDraft, lines: Sequence[LedgerLine], claim: Claim) -> SummaryDraft:
@@ -108,12 +110,18 @@ def _keeping_rules(draft: SummaryDraft, lines: Sequence[LedgerLine], claim: Clai
     return replace(draft, text=text, details={**draft.details, **({RULES_LEFT_OUT: left_out} if left_out else {})})
 
 
-def _publish(
-    tx: Transaction, path: Path, claim: Claim, draft: SummaryDraft, job: Any, *, ledger: Sequence[ItemAt]
-) -> JobState:
-    before = path.leaf_seq
+class _Written(NamedTuple):
+    """What is published: a draft, its ledger, and the outline of a long branch as it was just before."""
+
+    draft: SummaryDraft
+    ledger: Sequence[ItemAt]
+    read: OutlineAt | None
+
+
+def _publish(tx: Transaction, path: Path, claim: Claim, job: Any, written: _Written) -> JobState:
+    before, draft = path.leaf_seq, written.draft
     tokens = tokens_of(claim.wanted, draft)
-    if draft.block and provider_call(tx, path, claim.wanted, entry_log.outline(tx, path)) is None:
+    if draft.block and provider_call(tx, path, claim.wanted, outline_now(tx, path, written.read)) is None:
         # What was said meanwhile would be written in another way after the block.
         decline_held(tx, job, BASE_MOVED)
         return JobState.QUEUED
@@ -125,23 +133,23 @@ def _publish(
         end_without_summary(tx, path, job, JobState.FAILED, error)
         state = JobState.FAILED
     else:
-        summary = keep(tx, path, claim.wanted, draft, tokens, ledger=ledger)
+        summary = keep(tx, path, claim.wanted, draft, tokens, ledger=written.ledger)
         if lines := draft.details.get(PATCHED_BY_USE):
             tx.events.append(SummaryPatched(lines))
         chunk_texts.remove(tx, path.session.pk)
         made = Made(claim.wanted, summary, request_from_json(job.parameters))
-        state = _apply_or_wait(tx, path, job, made, draft)
+        state = _apply_or_wait(tx, path, job, made, written)
     paths.save_edited(tx, path, before)
     return state
 
 
-def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, draft: SummaryDraft) -> JobState:
-    outline = entry_log.outline(tx, path)
+def _apply_or_wait(tx: Transaction, path: Path, job: Any, made: Made, written: _Written) -> JobState:
+    outline = outline_now(tx, path, written.read)
     waits = why_wait(tx, path, made, outline)
     if waits is not None and not has_waiting(tx, path, made.request):
         put_off(tx, job.id, made, waits)
         return JobState.QUEUED
-    if not finish(tx, path, job.id, made, outline, facts={"usage": draft.usage}):
+    if not finish(tx, path, job.id, made, outline, facts={"usage": written.draft.usage}):
         end_without_summary(tx, path, job, JobState.FAILED, NO_ROOM)
         return JobState.FAILED
     if JOB_KINDS[job.kind].is_edit:

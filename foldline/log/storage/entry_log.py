@@ -296,8 +296,12 @@ def outline_in_view(tx: Transaction, path: Path) -> Outline:
 
 def outline_after(tx: Transaction, path: Path, seq: int) -> Outline:
     """The outline of the entries after `seq`, which no edit may touch."""
-    parts = segments.clipped(segments.segments(tx, path), [(seq + 1, path.leaf_seq)])
-    return outline_of(_facts_in(tx, path, parts), LiveEdits())
+    return outline_of(facts_after(tx, path, seq), LiveEdits())
+
+
+def facts_after(tx: Transaction, path: Path, seq: int) -> list[Facts]:
+    """The facts of the entries after `seq`."""
+    return _facts_in(tx, path, segments.clipped(segments.segments(tx, path), [(seq + 1, path.leaf_seq)]))
 
 
 def whole_outline(tx: Transaction, path: Path, outline_: Outline | None) -> Outline:

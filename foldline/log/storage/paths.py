@@ -141,6 +141,12 @@ def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = 
     return None if row is None else path_of(row)
 
 
+def read_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
+    """A branch's path as it is now; None if the session was deleted."""
+    row = tx.execute(_BRANCH, {"pk": session_pk, "number": branch}).first()
+    return None if row is None else path_of(row)
+
+
 def branch_path(tx: Transaction, session: Session, branch: int) -> Path:
     """The path of another branch of a loaded session."""
     row = tx.execute(_BRANCH_BY_NUMBER, {"pk": session.pk, "number": branch}).one()
