@@ -9,10 +9,10 @@ from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import branches
 from foldline_api import serializers
-from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
+from foldline_api.http.route_classes import DirectRoute
 from foldline_api.schemas.answers import BranchAnswer, MovedAnswer, Page
 from foldline_api.schemas.bodies import BranchBody
 from foldline_api.schemas.openapi import described

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, Response
-from starlette.concurrency import run_in_threadpool
 
 from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction.compactions import Compaction
@@ -20,6 +19,7 @@ from foldline.log.use_cases.compact import CompactResult, compact, rehearse
 from foldline_api import serializers
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import (
     CompactAnswer,
     CompactionAnswer,
@@ -32,7 +32,7 @@ from foldline_api.schemas.bodies import CompactBody, Moving
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["compactions"])
+router = APIRouter(tags=["compactions"], route_class=ThreadRoute)
 
 # Fields that an answer lacks if an older version stored it under an idempotency key.
 NOT_IN_OLDER: Final = MappingProxyType({"target": None, "not_compacted": None})
@@ -47,13 +47,13 @@ async def compact_session(session_id: str, incoming: FromRequest) -> Response:
 
     With `Prefer: wait=N`, the answer waits up to N seconds for the job of the summary.
     """
-    answer = await run_in_threadpool(_compact, incoming, session_id)
+    answer = await incoming.in_thread(_compact, incoming, session_id)
     seconds, watch = incoming.wait_seconds, incoming.service.watch
     if answer.status != HTTPStatus.ACCEPTED or not seconds or watch.is_full:
         return to_response(answer)
-    job = await run_in_threadpool(_job, incoming, answer.body["job"]["id"])
+    job = await incoming.in_thread(_job, incoming, answer.body["job"]["id"])
     job = await watch.ended(job, seconds)
-    compaction = await run_in_threadpool(_compaction_of, incoming, job)
+    compaction = await incoming.in_thread(_compaction_of, incoming, job)
     return to_response(_with_job(answer, job, compaction, seconds))
 
 

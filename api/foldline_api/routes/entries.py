@@ -8,11 +8,12 @@ from foldline.log.use_cases import entries
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response, page_response, position_of
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import EntryAnswer, Page
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["entries"])
+router = APIRouter(tags=["entries"], route_class=ThreadRoute)
 
 
 @router.get("/sessions/{session_id}/entries", **described(Page[EntryAnswer]))

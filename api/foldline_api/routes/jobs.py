@@ -7,7 +7,6 @@ from contextlib import aclosing
 
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
-from starlette.concurrency import run_in_threadpool
 
 from foldline.engine.wire import dumps
 from foldline.log.access.audit import AuditedAction
@@ -17,11 +16,12 @@ from foldline_api import serializers
 from foldline_api.http.problems import TooManyWaiting
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import json_response, page_response, position_of
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import JobAnswer, Page
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(tags=["jobs"], route_class=ThreadRoute)
 
 
 @router.get("/sessions/{session_id}/jobs", **described(Page[JobAnswer]))
@@ -54,7 +54,7 @@ async def follow_job(job_id: str, incoming: FromRequest) -> Response:
     """Follow a job as server-sent events named `job`: the job now, after each change and every 15 s, until it ends."""
     if incoming.service.watch.is_full:
         raise TooManyWaiting
-    job = await run_in_threadpool(_job, incoming, job_id)
+    job = await incoming.in_thread(_job, incoming, job_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_events(incoming, job), headers=headers, media_type="text/event-stream")
 

@@ -15,11 +15,11 @@ from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.append import NEWEST, append, prepare
 from foldline.log.use_cases.views import view
 from foldline_api import serializers
-from foldline_api.http.direct import DirectRoute
 from foldline_api.http.etags import is_named, view_tag
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import JSON, JsonAnswer, json_response, to_response, write_once
+from foldline_api.http.route_classes import DirectRoute
 from foldline_api.schemas.answers import AppendAnswer, ContextAnswer
 from foldline_api.schemas.bodies import AppendBody, UsageBody
 from foldline_api.schemas.openapi import described

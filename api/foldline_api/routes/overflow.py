@@ -11,10 +11,10 @@ from foldline.log.storage import paths
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.overflow import relieve
 from foldline_api import serializers
-from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, to_response, write_once
+from foldline_api.http.route_classes import DirectRoute
 from foldline_api.http.verdicts import verdict_json
 from foldline_api.schemas.answers import OverflowAnswer
 from foldline_api.schemas.bodies import OverflowBody

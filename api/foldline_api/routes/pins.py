@@ -10,10 +10,10 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases import pins
 from foldline_api import serializers
-from foldline_api.http.direct import DirectRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
+from foldline_api.http.route_classes import DirectRoute
 from foldline_api.schemas.answers import Page, PinAnswer, PinnedAnswer
 from foldline_api.schemas.bodies import PinBody
 from foldline_api.schemas.openapi import described

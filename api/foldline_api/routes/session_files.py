@@ -15,9 +15,9 @@ from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
 from foldline_api import serializers
 from foldline_api.http.bounds.json_bounds import check_values
-from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JSON_LINES, JsonAnswer, to_response, write_once
+from foldline_api.http.route_classes import CostlyRoute
 from foldline_api.schemas.answers import ImportedAnswer
 from foldline_api.schemas.bodies import ImportBody
 from foldline_api.schemas.openapi import described

@@ -23,12 +23,13 @@ from foldline_api.http.responses import (
     to_response,
     write_once,
 )
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import ChangedSession, Page, SessionAnswer
 from foldline_api.schemas.bodies import ChangeBody, SessionBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit, Order
 
-router = APIRouter(tags=["sessions"])
+router = APIRouter(tags=["sessions"], route_class=ThreadRoute)
 
 
 @router.post("/sessions", **described(SessionAnswer, HTTPStatus.CREATED, body=SessionBody))

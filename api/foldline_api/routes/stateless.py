@@ -8,9 +8,9 @@ from fastapi import APIRouter, Response
 
 from foldline.engine.library import budget, compact
 from foldline_api import serializers
-from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
+from foldline_api.http.route_classes import CostlyRoute
 from foldline_api.schemas.answers import StatelessBudgetAnswer, StatelessCompactAnswer
 from foldline_api.schemas.bodies import StatelessBody, StatelessBudgetBody, StatelessCompactBody
 from foldline_api.schemas.openapi import described

@@ -14,12 +14,13 @@ from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JsonAnswer, page_response, position_of, to_response, write_once
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import KeyAnswer, NewKeyAnswer, Page
 from foldline_api.schemas.bodies import KeyBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["keys"])
+router = APIRouter(tags=["keys"], route_class=ThreadRoute)
 
 
 @router.post("/keys", **described(NewKeyAnswer, HTTPStatus.CREATED, body=KeyBody))

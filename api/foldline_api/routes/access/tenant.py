@@ -10,10 +10,11 @@ from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.transfer.tenant_export import export_tenant
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import JSON_LINES, json_response
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import DeletedTenant
 from foldline_api.schemas.openapi import described
 
-router = APIRouter(tags=["tenant"])
+router = APIRouter(tags=["tenant"], route_class=ThreadRoute)
 
 
 @router.get("/tenant/export", **described(None, stream=JSON_LINES))

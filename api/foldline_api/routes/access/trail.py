@@ -8,11 +8,12 @@ from foldline.log.access import audit
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import page_response, position_of
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import AuditAnswer, Page
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, Limit
 
-router = APIRouter(tags=["keys"])
+router = APIRouter(tags=["keys"], route_class=ThreadRoute)
 
 
 @router.get("/audit", **described(Page[AuditAnswer]))

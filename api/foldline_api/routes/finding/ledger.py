@@ -20,12 +20,13 @@ from foldline_api.http.responses import (
     to_response,
     write_once,
 )
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import LedgerItemAnswer, Page, PinnedAnswer
 from foldline_api.schemas.bodies import Moving
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import Cursor, ItemKinds, Limit, kinds_in
 
-router = APIRouter(tags=["ledger"])
+router = APIRouter(tags=["ledger"], route_class=ThreadRoute)
 
 
 @router.get("/sessions/{session_id}/ledger", **described(Page[LedgerItemAnswer]))

@@ -12,10 +12,10 @@ from foldline.engine.recall.tool import DEFAULT_TOKENS
 from foldline.log.storage import paths
 from foldline.log.use_cases.finding.recall import RecallRequest, answer_call, recall
 from foldline_api import serializers
-from foldline_api.http.direct import CostlyRoute
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import json_response
+from foldline_api.http.route_classes import CostlyRoute
 from foldline_api.schemas.answers import RecallAnswer, RecallToolAnswer
 from foldline_api.schemas.bodies import RecallToolBody
 from foldline_api.schemas.openapi import described

@@ -12,10 +12,11 @@ from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
+from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import ModelAnswer, Page, PresetAnswer
 from foldline_api.schemas.openapi import described
 
-router = APIRouter(tags=["catalog"])
+router = APIRouter(tags=["catalog"], route_class=ThreadRoute)
 
 
 @router.get("/models", **described(Page[ModelAnswer]))

@@ -3,8 +3,10 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter, Header, Response
-from foldline_api.http.direct import DirectRoute
 from foldline_api.http.request import FromRequest
+from foldline_api.http.route_classes import DirectRoute, ThreadRoute
+from foldline_api.routes import ROUTERS
+from foldline_api.routes.service import health
 
 
 async def coroutine(incoming: FromRequest) -> Response:
@@ -23,3 +25,9 @@ def with_a_header(incoming: FromRequest, accept: str = Header()) -> Response:
 def test_an_endpoint_that_takes_what_is_not_resolved_is_refused(endpoint: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match="/path"):
         APIRouter(route_class=DirectRoute).get("/path")(endpoint)
+
+
+def test_no_route_lets_a_tenant_take_all_threads() -> None:
+    routes = [route for router in ROUTERS if router is not health.router for route in router.routes]
+    assert len(routes) > 40
+    assert [route for route in routes if not isinstance(route, ThreadRoute | DirectRoute)] == []

@@ -1,6 +1,7 @@
-"""Routes whose endpoints are called without FastAPI's resolution of parameters, where a request has none to resolve.
+"""The classes of routes: none of them lets one tenant take all threads.
 
-Large requests to them wait for a place, and on a shared service a process of its own does their work.
+The endpoints of some are called without FastAPI's resolution of parameters, where a request has none to resolve. Large
+requests to them wait for a place, and on a shared service a process of its own does their work.
 """
 
 from __future__ import annotations
@@ -22,6 +23,24 @@ from foldline_api.service import AppState
 
 # A view that ignores the budget is as long as the session.
 COSTLY_PARAMETERS: Final = frozenset({("fit", "none")})
+
+
+class ThreadRoute(APIRoute):
+    """A route whose endpoint takes a thread for a moment, unless it is a coroutine; no tenant takes all of these."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's own handler, with a place."""
+        handle = super().get_route_handler()
+        if iscoroutinefunction(self.endpoint):
+            # It calls `in_thread` where it needs one.
+            return handle
+
+        async def handle_in_place(request: Request) -> Response:
+            service: AppState = request.app.state.service
+            async with service.places.for_small(request.state.caller):
+                return await handle(request)
+
+        return handle_in_place
 
 
 class DirectRoute(APIRoute):
@@ -55,8 +74,7 @@ class DirectRoute(APIRoute):
             work = partial(endpoint, **request.path_params, incoming=incoming)
             places = incoming.service.places
             if not self.is_costly and not places.is_large(incoming.raw):
-                async with places.for_small(incoming.caller):
-                    return await run_in_threadpool(work)
+                return await incoming.in_thread(work)
             processes: LargeProcesses = request.app.state.large_processes
             async with places.large.one(incoming.tenant):
                 await _check_awaited(request)
