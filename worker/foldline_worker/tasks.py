@@ -117,7 +117,6 @@ class Tasks:
         self._slots = Slots(settings.worker_concurrency)
         self._at_database = BoundedSemaphore(DATABASE_THREADS)
         self._waiting = Lock()
-        self._reading = Lock()
 
     def summarize(self, *, queue: str = BACKGROUND, **_unknown: object) -> None:
         """Do jobs while any wait. The database decides which ones; the message only says that there are some."""
@@ -163,7 +162,7 @@ class Tasks:
         with self._at_database, suppress(ClaimDeferred), _tried(self._waiting) as waits:
             # Stopping may have begun while this thread waited.
             if not self._stopping.is_set():
-                return claims.claim(self._store, queue, waits=waits, reading=self._reading)
+                return claims.claim(self._store, queue, waits=waits)
         self._pass_on(queue, is_busy=False)
         return None
 

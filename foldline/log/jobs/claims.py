@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
-from sqlalchemy import and_, bindparam, select, update
+from sqlalchemy import and_, bindparam, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.wire import dumps
@@ -15,11 +14,18 @@ from foldline.log.compaction.enqueue import NO_ROOM
 from foldline.log.compaction.summaries import KEPT, Made, kept, kept_key
 from foldline.log.errors import Busy, SessionsError
 from foldline.log.job_state import JobState
-from foldline.log.jobs.endings import UNREADABLE, end
+from foldline.log.jobs.endings import UNREADABLE, end, release_held
 from foldline.log.jobs.kinds import JOB_KINDS
-from foldline.log.jobs.leases import Claim, Lease
+from foldline.log.jobs.leases import Claim, HeldJob, Lease, open_held
 from foldline.log.jobs.publish import LOCK_TIMEOUT_MILLISECONDS, finish, put_off, why_wait
-from foldline.log.jobs.writing.preparing import LONG, PreparedJob, found, outline_now, preparation_of, prepared
+from foldline.log.jobs.writing.preparing import (
+    PreparedJob,
+    find_work,
+    is_long,
+    outline_now,
+    preparation_of,
+    prepare_unlocked,
+)
 from foldline.log.storage import paths
 from foldline.log.storage.engines import WITHOUT_SYNC
 from foldline.log.storage.rows import Path
@@ -80,18 +86,26 @@ _FREE: Final = _FIRST.with_for_update(skip_locked=True)
 _FREE_ID: Final = _FREE.with_only_columns(JOB.c.id)
 _OF_JOB: Final = _JOINED.where(JOB.c.id == bindparam("job"))
 _AWAITED: Final = _FIRST.with_for_update()
-_RUNNABLE: Final = _OF_JOB.where(_IS_RUNNABLE, SESSION.c.deleted_at.is_(None))
-_AWAITED_ONE: Final = _RUNNABLE.with_for_update()
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
+_AS_CLAIMED: Final[dict[str, Any]] = {name: bindparam(name) for name in _CLAIMED} | {
+    "state": JobState.RUNNING,
+    "progress": 0.0,
+    "error": None,
+    "waits_for": None,
+}
+_TAKE: Final = (
+    update(JOB)
+    .where(JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED)
+    .values(_AS_CLAIMED)
+    # If this commit is lost in a crash, the job waits as before.
+    .returning(WITHOUT_SYNC)
+)
 _CLAIM: Final = (
     update(JOB)
     # Not if a kept summary answers it.
-    .where(JOB.c.id == bindparam("job"), JOB.c.state == JobState.QUEUED, ~KEPT.exists())
-    .values(
-        {name: bindparam(name) for name in _CLAIMED}
-        | {"state": JobState.RUNNING, "progress": 0.0, "error": None, "waits_for": None}
-    )
-    # If this commit is lost in a crash, the job waits as before.
+    .where(JOB.c.id == bindparam("job"), or_(JOB.c.state == JobState.QUEUED, JOB.c.lease == bindparam("lease")))
+    .where(~KEPT.exists())
+    .values(_AS_CLAIMED)
     .returning(WITHOUT_SYNC)
 )
 
@@ -100,30 +114,25 @@ class ClaimDeferred(SessionsError):
     """Jobs wait, but none could be claimed now, for example because their sessions are locked; claim again soon."""
 
 
-def claim(
-    store: Store, queue: str, *, waits: bool = True, reading: AbstractContextManager[object] | None = None
-) -> Claim | None:
+def claim(store: Store, queue: str, *, waits: bool = True) -> Claim | None:
     """The next job of a queue in the database's order, with its range computed now; None if no job can run.
 
-    Jobs that have nothing left to do, or that a kept summary answers, are ended on the way. Each job is looked at in a
-    transaction of its own, so that one broken session fails alone. If all sessions are locked, the claim waits a moment
-    for the first one, unless `waits` is False. Jobs of long sessions are read within `reading`, a lock of the process:
-    else several threads would read the same one.
+    Jobs that have nothing left to do, or that a kept summary answers, are ended on the way. Each job is looked at in
+    transactions of its own, so that one broken session fails alone. If all sessions are locked, the claim waits a
+    moment for the first one, unless `waits` is False.
 
     Raises:
         ClaimDeferred: there are jobs, but all are locked, or `ENDED_AT_ONCE` of them ended without work.
     """
     for _ in range(ENDED_AT_ONCE):
-        first = _claim_first(store, queue, reading or nullcontext(), waits=waits)
-        if not isinstance(first, str):
-            return first
+        found = _claim_first(store, queue, waits=waits)
+        if not isinstance(found, str):
+            return found
     raise ClaimDeferred
 
 
-def _claim_first(
-    store: Store, queue: str, reading: AbstractContextManager[object], *, waits: bool
-) -> Claim | str | None:
-    """A claim of the first job that is not locked, or the job's id if it ended instead; None if no job waits."""
+def _claim_first(store: Store, queue: str, *, waits: bool) -> Claim | str | None:
+    """A claim of the first job that is not locked, or its id if it is not this worker's; None if no job waits."""
     job_id = ""
     try:
         with store.write() as tx:
@@ -132,31 +141,50 @@ def _claim_first(
             if row is None:
                 return None
             job_id, path = row.job_id, paths.path_of(row)
-            if path.leaf_seq <= LONG:
-                return _claim_or_end(tx, path, row) or job_id
-        with reading:
-            return _claim_read(store, {**wanted, "job": job_id}) or job_id
+            held = HeldJob(Lease(job_id, tx.new_id("lease")), path.session.pk, path.branch)
+            if not is_long(path, row.kind):
+                return _claim_or_end(tx, path, row, held, find_work(tx, path, row)) or job_id
+            tx.execute(_TAKE, _claimed(tx, row, held, None))
     except (Busy, IntegrityError) as error:
         # The session stayed locked, or another job of the branch was claimed between reading and locking.
         raise ClaimDeferred from error
     except UNREADABLE as error:
         with store.write() as tx:
             job_id = job_id or _first_id(tx, {"queue": queue, "now": tx.now}, error)
-            end(tx, job_id, JobState.FAILED, f"this version cannot read the session: {error}")
+            end(tx, job_id, JobState.FAILED, _unreadable(error))
         return job_id
+    return _claim_taken(store, row, held) or job_id
 
 
-def _claim_read(store: Store, wanted: Mapping[str, Any]) -> Claim | None:
-    """A claim of a job whose session is read before it is locked; None if it ended, or is another worker's by now."""
-    with store.read() as tx:
-        row = tx.execute(_RUNNABLE, wanted).first()
-        if row is None:
-            return None
-        before = prepared(tx, paths.path_of(row), row)
-    with store.write() as tx:
-        tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
-        row = tx.execute(_AWAITED_ONE, wanted).first()
-        return None if row is None else _claim_or_end(tx, paths.path_of(row), row, before)
+def _claim_taken(store: Store, row: Any, held: HeldJob) -> Claim | None:
+    """A claim of a long session's job that is this worker's already; None if it ended, or is not any more.
+
+    Raises:
+        ClaimDeferred: the session stayed locked; the job waits again.
+    """
+    try:
+        work = prepare_unlocked(store, held, row)
+        with store.write() as tx:
+            tx.wait_at_most(LOCK_TIMEOUT_MILLISECONDS)
+            path, job = open_held(tx, held)
+            if work is None or path is None or job is None:
+                return None
+            return _claim_or_end(tx, path, row, held, work if work.holds(path) else find_work(tx, path, row))
+    except UNREADABLE as error:
+        with store.write() as tx:
+            if open_held(tx, held)[1] is not None:
+                end(tx, held.lease.job_id, JobState.FAILED, _unreadable(error))
+        return None
+    except Exception as error:
+        # Without this, nobody would work on the job until its lease lapses.
+        release_held(store, held)
+        if isinstance(error, Busy):
+            raise ClaimDeferred from error
+        raise
+
+
+def _unreadable(error: Exception) -> str:
+    return f"this version cannot read the session: {error}"
 
 
 def _first_id(tx: Transaction, wanted: Mapping[str, Any], error: Exception) -> str:
@@ -193,33 +221,31 @@ def _wait_for_first(tx: Transaction, wanted: Mapping[str, Any], *, waits: bool) 
     return row
 
 
-def _claim_or_end(tx: Transaction, path: Path, row: Any, before: PreparedJob | None = None) -> Claim | None:
-    leaf_seq = path.leaf_seq
-    wants = before if before and before.holds(path, row) else found(tx, path, row)
-    wanted = wants.wanted
+def _claim_or_end(tx: Transaction, path: Path, row: Any, held: HeldJob, work: PreparedJob) -> Claim | None:
+    leaf_seq, wanted = path.leaf_seq, work.wanted
     if wanted is None:
         end(tx, row.job_id, JobState.SUPERSEDED, NOTHING_LEFT)
         trigger.run_trigger(tx, path)
         paths.save_edited(tx, path, leaf_seq)
         return None
-    lease, key = Lease(row.job_id, tx.new_id("lease")), kept_key(path, wanted, wants.request)
-    claimed = {
-        "job": lease.job_id,
-        "lease": lease.token,
-        "lease_until": tx.now + tx.limits.lease_seconds * 1000,
-        "attempts": row.attempts + 1,
-        "claim": dumps({"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}),
-    }
-    if tx.execute(_CLAIM, claimed | key).first():
-        preparation = wants.preparation or preparation_of(tx, wants, wanted, row)
-        at = (path.session.pk, path.branch)
-        return Claim(lease, *at, preparation, wanted, wants.path.leaf_seq, row.is_followed, row.traceparent)
+    key = kept_key(path, wanted, work.request)
+    claim = {"first": wanted.covered.first, "last": wanted.covered.last, "base": path.edits_at}
+    if tx.execute(_CLAIM, _claimed(tx, row, held, dumps(claim)) | key).first():
+        preparation = work.preparation or preparation_of(tx, work, wanted, row)
+        return Claim(*held, preparation, wanted, work.outline_at.leaf_seq, row.is_followed, row.traceparent)
     summary = kept(tx, key)
     if summary is not None:
-        made, outline = Made(wanted, summary, wants.request), outline_now(tx, path, wants.seen)
+        made, outline = Made(wanted, summary, work.request), outline_now(tx, path, work.outline_at)
         if waits := why_wait(tx, path, made, outline):
             put_off(tx, row.job_id, made, waits)
         elif not finish(tx, path, row.job_id, made, outline):
             end(tx, row.job_id, JobState.FAILED, NO_ROOM)
     paths.save_edited(tx, path, leaf_seq)
     return None
+
+
+def _claimed(tx: Transaction, row: Any, held: HeldJob, claim: bytes | None) -> dict[str, Any]:
+    """The columns of a job that this worker has."""
+    until = tx.now + tx.limits.lease_seconds * 1000
+    lease = {"lease": held.lease.token, "lease_until": until}
+    return {"job": row.job_id, **lease, "attempts": row.attempts + 1, "claim": claim}

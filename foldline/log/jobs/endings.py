@@ -16,7 +16,7 @@ from foldline.log.errors import Conflict, NotFound
 from foldline.log.events import JobEnded, JobWaits
 from foldline.log.job_state import JobState
 from foldline.log.jobs.kinds import JOB_KINDS
-from foldline.log.jobs.leases import Claim, open_claimed
+from foldline.log.jobs.leases import Claim, HeldJob, open_claimed, open_held
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
@@ -89,8 +89,13 @@ def cancel_held(store: Store, claim: Claim, reason: str) -> None:
 
 def release(store: Store, claim: Claim) -> None:
     """Put a claimed job back into the queue at once; it does not count as an attempt."""
+    release_held(store, claim.held)
+
+
+def release_held(store: Store, held: HeldJob) -> None:
+    """`release` of a job whose claim was not completed."""
     with store.write() as tx:
-        _, job = open_claimed(tx, claim)
+        _, job = open_held(tx, held)
         if job is not None:
             requeue(tx, job, attempts=job.attempts - 1, error=None)
 

@@ -67,6 +67,14 @@ class Lease(NamedTuple):
     token: str
 
 
+class HeldJob(NamedTuple):
+    """A running job that is this worker's: its lease, and the branch on which it publishes."""
+
+    lease: Lease
+    session_pk: int
+    branch: int
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A job that this worker has claimed, with its lease and what to summarize.
@@ -95,6 +103,11 @@ class Claim:
         """The job's id."""
         return self.lease.job_id
 
+    @property
+    def held(self) -> HeldJob:
+        """The job as it is held."""
+        return HeldJob(self.lease, self.session_pk, self.branch)
+
 
 def extend_leases(store: Store, progress_by_lease: Mapping[Lease, float]) -> set[Lease]:
     """Extend leases and record the progress of their jobs, 0 to 1; the leases that are still current."""
@@ -113,12 +126,17 @@ def _current(tx: Transaction, statement: Any, leases: Collection[Lease]) -> set[
 
 
 def open_claimed(tx: Transaction, claim: Claim) -> tuple[Path | None, Any]:
-    """The path of a claimed job, and the job's row; both locked, and None if the session or the lease is gone.
+    """The path of a claimed job, and the job's row; both locked, and None if the session or the lease is gone."""
+    return open_held(tx, claim.held)
+
+
+def open_held(tx: Transaction, held: HeldJob) -> tuple[Path | None, Any]:
+    """The path of a job that is held, and the job's row, as `open_claimed`.
 
     The session is locked before the job, as in every transaction.
     """
-    path = paths.open_branch(tx, claim.session_pk, claim.branch)
-    return path, tx.execute(_HELD, _held(claim.lease)).first()
+    path = paths.open_branch(tx, held.session_pk, held.branch)
+    return path, tx.execute(_HELD, _held(held.lease)).first()
 
 
 def _held(lease: Lease) -> dict[str, str]:
