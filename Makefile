@@ -95,9 +95,9 @@ stack: .venv/.ready ## run Foldline with PostgreSQL, Valkey and workers; RUN='cu
 image: .venv/.ready ## build the container image and try it: BASE=IMAGE to stand on another, TAG=NAME
 	@$(BIN)/python -m docker.image $(if $(BASE),--base $(BASE)) $(if $(TAG),--tag $(TAG))
 
-fuzz: .venv/.ready ## send real services what nobody would write: REQUESTS=20000 TRANSCRIPTS=50000 SEED=1
+fuzz: .venv/.ready ## send real services what nobody would write: REQUESTS=20000 TRANSCRIPTS=50000 DATABASE=postgresql SEED=1
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/fuzz/requirements.txt
-	@$(BIN)/python -m tests.fuzz $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS)) $(if $(SEED),--seed $(SEED))
+	@$(BIN)/python -m tests.fuzz $(if $(REQUESTS),--requests $(REQUESTS)) $(if $(TRANSCRIPTS),--transcripts $(TRANSCRIPTS)) $(if $(DATABASE),--database $(DATABASE)) $(if $(SEED),--seed $(SEED))
 
 browser: .venv/.ready ## look at Flower and at the dashboard's queries in Chromium; SCREENSHOTS=FOLDER
 	@$(BIN)/python $(PIP_INSTALL) --require-hashes -r tests/browser/requirements.txt

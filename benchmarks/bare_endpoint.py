@@ -77,6 +77,7 @@ def _entry(row: Any, seq: int, body: bytes) -> dict[str, Any]:
         "edits_branch": None,
         "open_calls": None,
         "facts": None,
+        "ledger": None,
         "live": None,
         "body": body,
     }

@@ -10,7 +10,7 @@ TRANSCRIPTS = 120
 
 
 def test_hostile_transcripts_get_answers_and_views_that_providers_accept(tmp_path: Path) -> None:
-    with hostile_service(tmp_path) as service:
+    with hostile_service(tmp_path, "sqlite") as service:
         found = run_hostile(service, TRANSCRIPTS, 1, lambda: None)
     assert found.wrong == []
     assert found.views > 2 * TRANSCRIPTS

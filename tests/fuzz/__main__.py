@@ -18,7 +18,7 @@ from rich.progress import Progress
 
 from foldline.terminal import answers, notes
 from tests.fuzz.documented import fuzzed_service, run_schemathesis
-from tests.fuzz.hostile_requests import Findings, hostile_service, run_hostile
+from tests.fuzz.hostile_requests import DATABASES, Findings, hostile_service, run_hostile
 from tests.fuzz.victim import Victim, percentile
 
 QUIET_SECONDS = 10.0
@@ -37,6 +37,7 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000, help="requests of Schemathesis, about")
     parser.add_argument("--transcripts", type=int, default=50_000, help="hostile transcripts")
+    parser.add_argument("--database", choices=DATABASES, default="postgresql", help="where hostile transcripts go")
     parser.add_argument("--seed", type=int, default=1, help="other requests and transcripts")
     return parser.parse_args()
 
@@ -48,7 +49,7 @@ def _documented(options: Any, *, has_keys: bool) -> int:
 
 
 def _hostile(options: Any) -> bool:
-    with _folder() as folder, hostile_service(folder) as service:
+    with _folder() as folder, hostile_service(folder, options.database) as service:
         victim = Victim(service.url)
         quiet = victim.quiet(QUIET_SECONDS)
         with victim.during(), Progress(console=notes()) as progress:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -19,7 +19,8 @@ from foldline.engine.formats import FORMATS
 from foldline.engine.formats.rules import check
 from foldline.engine.messages import Message, Text
 from foldline.engine.policies.presets import PRESETS
-from tests.fuzz.documented import FuzzedService, fuzzed_service
+from stack.stack import Stack
+from tests.fuzz.documented import ATTACKER, KEYS, FuzzedService, fuzzed_service
 from tests.support.hostile import transcript
 from tests.support.processes.agent_provider import agent_provider
 from tests.support.processes.http import client
@@ -183,16 +184,33 @@ def _cpu(process: psutil.Process) -> float:
 
 
 @contextmanager
-def hostile_service(folder: Path) -> Iterator[FuzzedService]:
-    """A service with keys, whose gateway leads to a provider that gives the same answer to everything."""
+def hostile_service(folder: Path, database: str) -> Iterator[FuzzedService]:
+    """A service with keys on this kind of database, whose gateway gets the same answer to everything."""
     with agent_provider() as provider:
         provider.failure = (200, ANSWER)
         upstreams = {"FOLDLINE_ANTHROPIC_BASE_URL": provider.url, "FOLDLINE_OPENAI_BASE_URL": f"{provider.url}/v1"}
-        with fuzzed_service(folder, has_keys=True, FOLDLINE_GATEWAY_CONTEXT_WINDOW="8000", **upstreams) as service:
+        variables = {"FOLDLINE_GATEWAY_CONTEXT_WINDOW": "8000", **upstreams}
+        with DATABASES[database](folder, variables) as service:
             with client(service.url) as caller:
                 # Its process for large requests starts with this one.
                 caller.post("/budget", json={"messages": [], "context_window": 8000}, headers=service.headers)
             yield service
+
+
+def _on_sqlite(folder: Path, variables: Mapping[str, str]) -> AbstractContextManager[FuzzedService]:
+    """One process, which works on the jobs too: what they take of the CPU counts as the requests' beside them."""
+    return fuzzed_service(folder, has_keys=True, **variables)
+
+
+@contextmanager
+def _on_postgresql(folder: Path, variables: Mapping[str, str]) -> Iterator[FuzzedService]:
+    """A process for the API alone, and a worker."""
+    environment = {"FOLDLINE_API_KEYS": KEYS, **variables}
+    with Stack(workers=1, environment=environment, logs=folder, is_durable=True, without=("flower",)) as stack:
+        yield FuzzedService(stack.api_url, stack["api-1"].pid, ATTACKER)
+
+
+DATABASES: Final = {"postgresql": _on_postgresql, "sqlite": _on_sqlite}
 
 
 def run_hostile(service: FuzzedService, transcripts: int, seed: int, on_sent: Callable[[], object]) -> Findings:
