@@ -40,11 +40,11 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     yield from peers.rows(folder)
     yield from long_session.rows(folder)
     with Stack(workers=0, logs=folder / "stack", is_durable=True, without=("beat", "flower")) as stack:
-        yield from log.rows("PostgreSQL", stack.database_url)
-        yield from http.rows_on_postgresql(folder, stack)
+        # Their workers would do the jobs that the other rows leave behind.
         yield from latency.rows(folder, stack)
         yield from slots.rows(folder, stack)
-        # It leaves jobs behind. A worker would do them before the jobs of the next rows.
+        yield from log.rows("PostgreSQL", stack.database_url)
+        yield from http.rows_on_postgresql(folder, stack)
         yield from frozen.rows(stack)
 
 

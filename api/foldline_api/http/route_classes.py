@@ -7,7 +7,7 @@ requests to them wait for a place, and on a shared service a process of its own 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
-from functools import partial
+from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar, Final
 
@@ -18,7 +18,7 @@ from starlette.requests import ClientDisconnect
 
 from foldline_api.http.bounds.large_processes import LargeProcesses
 from foldline_api.http.known_keys import Caller
-from foldline_api.http.request import read_request
+from foldline_api.http.request import ApiRequest, read_request
 from foldline_api.service import AppState
 
 # A view that ignores the budget is as long as the session.
@@ -28,19 +28,19 @@ COSTLY_PARAMETERS: Final = frozenset({("fit", "none")})
 class ThreadRoute(APIRoute):
     """A route whose endpoint takes a thread for a moment, unless it is a coroutine; no tenant takes all of these."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """FastAPI's own handler, with a place."""
-        handle = super().get_route_handler()
-        if iscoroutinefunction(self.endpoint):
-            # It calls `in_thread` where it needs one.
-            return handle
+    def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        # A coroutine calls `in_thread` where it needs one.
+        super().__init__(path, endpoint if iscoroutinefunction(endpoint) else _in_thread(endpoint), **more)
 
-        async def handle_in_place(request: Request) -> Response:
-            service: AppState = request.app.state.service
-            async with service.places.for_small(request.state.caller):
-                return await handle(request)
 
-        return handle_in_place
+def _in_thread(endpoint: Callable[..., Response]) -> Callable[..., Awaitable[Response]]:
+    """The endpoint as a coroutine: the request has its body before it takes a place."""
+
+    @wraps(endpoint)
+    async def endpoint_in_thread(*, incoming: ApiRequest, **given: Any) -> Response:
+        return await incoming.in_thread(partial(endpoint, incoming=incoming, **given))
+
+    return endpoint_in_thread
 
 
 class DirectRoute(APIRoute):
