@@ -37,8 +37,9 @@ def _in_thread(endpoint: Callable[..., Response]) -> Callable[..., Awaitable[Res
     """The endpoint as a coroutine: the request has its body before it takes a place."""
 
     @wraps(endpoint)
-    async def endpoint_in_thread(*, incoming: ApiRequest, **given: Any) -> Response:
-        return await incoming.in_thread(partial(endpoint, incoming=incoming, **given))
+    async def endpoint_in_thread(**given: Any) -> Response:
+        (incoming,) = (value for value in given.values() if isinstance(value, ApiRequest))
+        return await incoming.in_thread(partial(endpoint, **given))
 
     return endpoint_in_thread
 
