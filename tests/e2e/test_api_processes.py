@@ -92,7 +92,7 @@ def test_each_process_accepts_a_new_key_at_once_and_soon_refuses_a_revoked_one(
     tmp_path: Path, postgresql: Server
 ) -> None:
     own = {"Authorization": "Bearer key-of-the-environment"}
-    with served_by_two(tmp_path, postgresql, FOLDLINE_API_KEYS="ann:key-of-the-environment") as (_, url, _):
+    with served_by_two(tmp_path, postgresql, FOLDLINE_API_KEYS="ann:key-of-the-environment") as (running, url, _):
         made = post(f"{url}/keys", headers=own, json={"name": "of a test", "scopes": ["read"]}).json()
 
         def codes() -> set[int]:
@@ -108,6 +108,11 @@ def test_each_process_accepts_a_new_key_at_once_and_soon_refuses_a_revoked_one(
         session = post(f"{url}/sessions", headers=own, json={"model": "openai/gpt-4o"}).json()["id"]
         large = {"messages": [{"role": "user", "content": "Go on."}] * 200}
         assert post(f"{url}/sessions/{session}/messages", headers=own, json=large, timeout=60).status_code == 201
+        started = psutil.Process(running.process.pid).children(recursive=True)
+        spawned = [process for process in started if "spawn_main" in " ".join(process.cmdline())]
+        assert len(spawned) == 3
+        running.stop()
+    eventually(lambda: not any(process.is_running() for process in spawned), 10)
 
 
 @pytest.mark.timeout(180)

@@ -140,19 +140,27 @@ def test_a_process_that_hangs_does_not_keep_the_service_from_ending(tmp_path: Pa
 
 
 @pytest.mark.timeout(120)
-def test_the_process_ends_with_a_service_that_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGTERM, marks=pytest.mark.thorough), signal.SIGKILL])
+def test_the_process_ends_with_its_service(tmp_path: Path, number: signal.Signals) -> None:
     with serving(tmp_path) as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
         (process,) = processes_of(running)
-        os.kill(running.process.pid, signal.SIGKILL)
+        os.kill(running.process.pid, number)
         running.process.wait(SECONDS)
         eventually(lambda: not process.is_running(), 10)
 
 
 @pytest.mark.timeout(120)
-def test_a_service_without_keys_needs_no_other_process(tmp_path: Path) -> None:
-    with serving(tmp_path, FOLDLINE_API_KEYS="") as (running, caller):
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"FOLDLINE_API_KEYS": ""},
+        pytest.param({"FOLDLINE_LARGE_REQUEST_PROCESSES": "0"}, marks=pytest.mark.thorough),
+    ],
+)
+def test_a_service_for_one_needs_no_other_process(tmp_path: Path, variables: dict[str, str]) -> None:
+    with serving(tmp_path, **variables) as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
         assert caller.post(messages, json={"messages": said(200)}).status_code == 201
         assert processes_of(running) == []
