@@ -91,12 +91,21 @@ class SentViews:
         Raises:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
-        now = version_of(tx, tenant, session_id)
-        views_of = ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name, has_system=True)
+        views_of, version = _now(tx, tenant, session_id, format_name)
         kept = self._kept(views_of)
-        if kept is not None and kept.version == now.version:
+        if kept is not None and kept.version == version:
             return kept
         return self._next(tx, paths.open_head(tx, tenant, session_id), views_of, kept)
+
+    def known(self, tx: Transaction, tenant: str, session_id: str, format_name: str) -> SentView | None:
+        """The view that `read` returns, if it was sent before; for one short read.
+
+        Raises:
+            NotFound: no such session.
+        """
+        views_of, version = _now(tx, tenant, session_id, format_name)
+        kept = self._kept(views_of)
+        return kept if kept is not None and kept.version == version else None
 
     def messages_at(self, tx: Transaction, path: Path, format_name: str) -> tuple[bytes, ...]:
         """The messages of the view at a loaded head, each as JSON, for a request that has its own system text.
@@ -134,6 +143,12 @@ class SentViews:
             self._views.pop(views_of, None)
             if sent.size <= self._views.maxsize:
                 self._views[views_of] = sent
+
+
+def _now(tx: Transaction, tenant: str, session_id: str, format_name: str) -> tuple[ViewsOf, int]:
+    """Whose views those of a session are now, and its version."""
+    now = version_of(tx, tenant, session_id)
+    return ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name, has_system=True), now.version
 
 
 def _sent(found: View, format_name: str, system: str | None, before: SentView | None) -> SentView:

@@ -54,6 +54,10 @@ class DirectRoute(APIRoute):
 
     is_costly: ClassVar[bool] = False
 
+    @staticmethod
+    def at_once(incoming: ApiRequest) -> Response | None:
+        """The answer on the event loop, if it is known without any wait."""
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler: FastAPI's own where the request has a query.
 
@@ -72,6 +76,9 @@ class DirectRoute(APIRoute):
             if needs_query or request.scope["query_string"]:
                 return await self._resolved(request, resolving)
             incoming = await read_request(request)
+            known = self.at_once(incoming)
+            if known is not None:
+                return known
             work = partial(endpoint, **request.path_params, incoming=incoming)
             places = incoming.service.places
             if not self.is_costly and not places.is_large(incoming.raw):

@@ -18,13 +18,14 @@ from foldline_api.routes import (
     sessions,
     stateless,
     stats,
+    views,
 )
 from foldline_api.routes.access import keys, tenant, trail
 from foldline_api.routes.finding import ledger, recall
 from foldline_api.routes.service import catalog, health
 
 # Those of each turn, and the others.
-OF_TURNS: Final[tuple[APIRouter, ...]] = (sessions.router, messages.router)
+OF_TURNS: Final[tuple[APIRouter, ...]] = (sessions.router, messages.router, views.router)
 OTHERS: Final[tuple[APIRouter, ...]] = (
     compactions.router,
     branches.router,

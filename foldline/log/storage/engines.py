@@ -44,12 +44,18 @@ IDLE_SECONDS_BEFORE_TEST: Final = 1.0
 class Engines(NamedTuple):
     """`writer` for transactions that change the log, `reader` for transactions that read one consistent state.
 
-    On SQLite both have the same `file` open.
+    On SQLite all have the same `file` open, and `at_once` is for reads that wait for nothing.
     """
 
     writer: Engine
     reader: Engine
+    at_once: Engine | None = None
     file: _DatabaseFile | None = None
+
+    @property
+    def all(self) -> list[Engine]:
+        """All of them."""
+        return [engine for engine in (self.writer, self.reader, self.at_once) if engine is not None]
 
     @property
     def in_use(self) -> int:
@@ -69,8 +75,8 @@ class Engines(NamedTuple):
 
     def dispose(self) -> None:
         """Close all connections."""
-        self.writer.dispose()
-        self.reader.dispose()
+        for engine in self.all:
+            engine.dispose()
 
 
 class _WithoutSync(FunctionElement[bool]):
@@ -217,11 +223,11 @@ def _options(address: URL) -> str:
 def _sqlite(address: URL, connections: int, known: KnownFile | None) -> Engines:
     """SQLite's default BEGIN takes its lock at the first write, and fails there if another writer was faster."""
     file = _DatabaseFile(*(known or ()))
-    return Engines(
-        _sqlite_engine(address, 1, _begin_to_write, file),
-        _sqlite_engine(address, connections, _begin_to_read, file),
-        file,
-    )
+    writer = _sqlite_engine(address, 1, _begin_to_write, file)
+    reader = _sqlite_engine(address, connections, _begin_to_read, file)
+    for engine in (writer, reader):
+        event.listen(engine, "connect", _prepare_file)
+    return Engines(writer, reader, _sqlite_engine(address, 1, _begin_to_read, file, wait_seconds=0), file)
 
 
 @dataclass(slots=True)
@@ -290,13 +296,21 @@ def _begin_to_read(connection: Connection) -> None:
     connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
 
 
-def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection], None], file: _DatabaseFile) -> Engine:
+def _sqlite_engine(
+    address: URL,
+    connections: int,
+    begin: Callable[[Connection], None],
+    file: _DatabaseFile,
+    *,
+    wait_seconds: int = WAIT_SECONDS,
+) -> Engine:
     engine = create_engine(
         address,
         poolclass=QueuePool,
         pool_size=connections,
         max_overflow=0,
-        connect_args={"check_same_thread": False, "timeout": WAIT_SECONDS},
+        pool_timeout=wait_seconds,
+        connect_args={"check_same_thread": False, "timeout": wait_seconds},
     )
     event.listen(engine, "do_connect", file.connect)
     event.listen(engine, "connect", _prepare_sqlite)
@@ -308,8 +322,10 @@ def _sqlite_engine(address: URL, connections: int, begin: Callable[[Connection],
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # The driver's own transaction handling would begin too late for BEGIN IMMEDIATE.
     connection.isolation_level = None
-    for pragma in (f"busy_timeout={WAIT_SECONDS * 1000}", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _prepare_file(connection: Any, _record: Any) -> None:
     _retrying(connection.execute, "PRAGMA journal_mode=WAL")
     # An acknowledged append survives a power cut, not only the death of the process.
     connection.execute("PRAGMA synchronous=FULL")

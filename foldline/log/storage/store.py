@@ -233,7 +233,7 @@ class Store:
         self.is_sqlite = self.url.get_backend_name() == SQLITE
         self._engines = open_engines(self.url, connections, prepares=prepares, file=file)
         if cipher is not None:
-            for engine in (self._engines.writer, self._engines.reader):
+            for engine in self._engines.all:
                 seal_columns(engine, cipher)
         self._turns = Turns(self._engines.writer) if self.is_sqlite else None
 
@@ -323,7 +323,30 @@ class Store:
         Raises:
             Unavailable: the database does not answer.
         """
-        with translated(), self._engines.reader.begin() as connection:
+        with translated(), self._reading(self._engines.reader) as transaction:
+            yield transaction
+
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether `read_at_once` may be used."""
+        return self._engines.at_once is not None
+
+    @contextmanager
+    def read_at_once(self) -> Iterator[Transaction]:
+        """As `read`, for an event loop: for short reads on SQLite, which wait for nothing but the file.
+
+        Raises:
+            Unavailable: it would have to wait; or as `read`.
+        """
+        if self._engines.at_once is None:
+            message = "this database is read over a network"
+            raise Unavailable(message)
+        with translated(), self._reading(self._engines.at_once) as transaction:
+            yield transaction
+
+    @contextmanager
+    def _reading(self, engine: Engine) -> Iterator[Transaction]:
+        with engine.begin() as connection:
             transaction = self._transaction(connection)
             transaction.known = self._known
             yield transaction
