@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
+from threading import Lock
 from time import monotonic
 from typing import Final, Self
 
+from cachetools import TTLCache
 from limits import RateLimitItemPerDay
 from limits.errors import StorageError
 from limits.storage import Storage
@@ -29,6 +31,13 @@ PARTS_OF_A_DOLLAR: Final = 1_000_000
 # A summary is not held up by a broker that keeps silent: after a failure, this process counts alone for a while.
 ANSWER_SECONDS: Final = 0.5
 ALONE_SECONDS: Final = 30.0
+# For so long a total is good for the next look, which is before each call: what other processes spend is seen later.
+KNOWN_SECONDS: Final = 1.0
+KNOWN_MAX: Final = 4096
+
+
+def _known_totals() -> TTLCache[str, int]:
+    return TTLCache(KNOWN_MAX, KNOWN_SECONDS, timer=monotonic)
 
 
 @dataclass(slots=True)
@@ -41,6 +50,8 @@ class Budgets:
     limits: Mapping[str, RateLimitItemPerDay]
     storages: Sequence[Storage] = ()
     _again_at: float = 0.0
+    _known: TTLCache[str, int] = field(default_factory=_known_totals)
+    _lock: Lock = field(default_factory=Lock)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -70,11 +81,20 @@ class Budgets:
 
     def _add(self, limit: RateLimitItemPerDay, payer: str, amount: int) -> None:
         key, seconds = limit.key_for(payer), limit.get_expiry()
-        self._counted(lambda storage: storage.incr(key, seconds, amount))
+        self._keep(key, self._counted(lambda storage: storage.incr(key, seconds, amount)))
 
     def _used(self, limit: RateLimitItemPerDay, payer: str) -> int:
         key = limit.key_for(payer)
-        return self._counted(lambda storage: storage.get(key))
+        with self._lock:
+            known = self._known.get(key)
+        if known is not None:
+            return known
+        return self._keep(key, self._counted(lambda storage: storage.get(key)))
+
+    def _keep(self, key: str, total: int) -> int:
+        with self._lock:
+            self._known[key] = total
+        return total
 
     def _counted(self, count: Callable[[Storage], int]) -> int:
         is_alone = monotonic() < self._again_at
