@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from operator import attrgetter
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from cachetools import LRUCache
 
@@ -24,6 +24,9 @@ from foldline_api import serializers
 VIEW_BYTES: Final = 8_000
 # What a writer remembers of one message.
 REMEMBERED_BYTES: Final = 300
+# A tenant, a session's id, and a format.
+Asked: TypeAlias = tuple[str, str, str]
+ASKED_AGAIN_MAX: Final = 4096
 
 
 class ViewsOf(NamedTuple):
@@ -78,6 +81,7 @@ class SentViews:
 
     def __init__(self, most_bytes: int) -> None:
         self._views: LRUCache[ViewsOf, SentView] = LRUCache(most_bytes, getsizeof=attrgetter("size"))
+        self._asked_again: LRUCache[Asked, bool] = LRUCache(ASKED_AGAIN_MAX)
         self._lock = Lock()
 
     @property
@@ -93,9 +97,17 @@ class SentViews:
         """
         views_of, version = _now(tx, tenant, session_id, format_name)
         kept = self._kept(views_of)
-        if kept is not None and kept.version == version:
+        is_same = kept is not None and kept.version == version
+        with self._lock:
+            self._asked_again[tenant, session_id, format_name] = is_same
+        if kept is not None and is_same:
             return kept
         return self._next(tx, paths.open_head(tx, tenant, session_id), views_of, kept)
+
+    def was_asked_again(self, tenant: str, session_id: str, format_name: str) -> bool:
+        """Whether the last `read` of the session found the view as it was, so that the next one may too."""
+        with self._lock:
+            return self._asked_again.get((tenant, session_id, format_name), False)
 
     def known(self, tx: Transaction, tenant: str, session_id: str, format_name: str) -> SentView | None:
         """The view that `read` returns, if it was sent before; for one short read.

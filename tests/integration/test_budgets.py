@@ -12,18 +12,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
+from threading import Event
 from time import perf_counter
 from typing import Any
 
 import pytest
 from foldline_worker.cancellation import Cancellation, Cancelled
 from foldline_worker.embedded import EmbeddedWorker
-from foldline_worker.summarizers.calls.budgets import ANSWER_SECONDS, Budgets
+from foldline_worker.summarizers.calls.budgets import ANSWER_SECONDS, TOKENS, Budgets
 from foldline_worker.summarizers.calls.endpoint import EndpointError
 from foldline_worker.summarizers.contract import ProviderDeclined, SummarizerUnavailable
 from foldline_worker.summarizers.model_client import ModelClient
 from foldline_worker.summarizers.registry import create_summarizer
 from foldline_worker.summarizers.wires import WIRES
+from limits import RateLimitItemPerDay
+from limits.storage import MemoryStorage
 
 from foldline.engine.messages import user
 from foldline.engine.models.prices import Prices
@@ -197,6 +200,33 @@ def test_the_jobs_of_a_tenant_are_counted_together(database: str) -> None:
 def broker() -> Iterator[BackingService]:
     with valkey(is_own=True) as service:
         yield service
+
+
+class LateToAnswer(MemoryStorage):
+    """A storage that is asked for a total, and answers late."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_read, self.may_answer = Event(), Event()
+
+    def get(self, key: str) -> int:
+        found = super().get(key)
+        if not self.is_read.is_set():
+            self.is_read.set()
+            self.may_answer.wait(timeout=30)
+        return found
+
+
+def test_a_late_look_does_not_hide_what_was_spent_meanwhile() -> None:
+    storage = LateToAnswer()
+    budgets = Budgets({TOKENS: RateLimitItemPerDay(100, namespace=TOKENS)}, (storage,))
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(budgets.spent, "ann")
+        storage.is_read.wait()
+        budgets.spend("ann", {"input": 150}, None)
+        storage.may_answer.set()
+        assert late.result() is not None
+    assert budgets.spent("ann") is not None
 
 
 def test_workers_with_one_broker_share_budgets(broker: BackingService) -> None:

@@ -70,7 +70,7 @@ class Engines(NamedTuple):
     @property
     def _pools(self) -> list[QueuePool]:
         """On PostgreSQL both engines share one pool."""
-        pools = {id(engine.pool): engine.pool for engine in (self.writer, self.reader)}
+        pools = {id(engine.pool): engine.pool for engine in self.all}
         return [pool for pool in pools.values() if isinstance(pool, QueuePool)]
 
     def dispose(self) -> None:

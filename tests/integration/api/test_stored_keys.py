@@ -187,9 +187,9 @@ def test_from_the_first_stored_key_on_a_service_needs_one(database: str) -> None
     with open_api(database) as api:
         api.get("/sessions")
         key = stored(api.store, scopes=[KeyScope.READ])
-        eventually(lambda: api.client.get("/sessions").status_code == 401, 2 * KNOWN_SECONDS + 1)
+        eventually(lambda: api.client.get("/sessions").status_code == 401)
         assert asked(api, key).status_code == 200
         with api.store.write() as tx:
             api_keys.revoke(tx, None, key.rpartition("_")[0])
-        eventually(partial(is_refused, api, key), 2 * KNOWN_SECONDS + 1)
+        eventually(partial(is_refused, api, key))
         assert api.client.get("/sessions").status_code == 401

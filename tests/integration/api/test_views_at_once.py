@@ -1,4 +1,4 @@
-"""A view that was sent before, and is the same, needs no thread on SQLite; it waits for nothing there either."""
+"""A view that is asked for again needs no thread on SQLite without keys; it waits for nothing there either."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 
+import httpx
 import pytest
 
 from foldline.engine.formats import FORMATS
@@ -40,10 +41,17 @@ def say_later(api: Api, session: str, text: str) -> Json:
     return answer
 
 
+def asked_again(api: Api, session: str) -> httpx.Response:
+    """The view of a session, after which the next one needs no thread."""
+    answers = [api.client.get(f"{session}/context") for _ in range(2)]
+    assert answers[0].content == answers[1].content
+    return answers[0]
+
+
 def test_a_view_that_was_sent_is_sent_again_while_all_threads_wait(api: Api) -> None:
     session, other = api.session(), api.session()
     api.say(session, user("Keep it short."))
-    first = api.client.get(f"{session}/context")
+    first = asked_again(api, session)
     with ThreadPoolExecutor(THREADS) as pool:
         with api.store.write() as tx:
             open_head(tx, "default", other.removeprefix("/sessions/"), lock=True)
@@ -61,7 +69,7 @@ def test_a_view_that_was_sent_is_sent_again_while_all_threads_wait(api: Api) -> 
 def test_a_change_by_another_process_is_seen(api: Api) -> None:
     session = api.session()
     api.say(session, user("First."))
-    before = api.get(f"{session}/context")
+    before = asked_again(api, session).json()
     drafts = append.prepare(FORMATS["openai"].parse([user("Second.")]))
     with open_store(str(api.store.url)) as other, other.write() as tx:
         append.append(tx, "default", session.removeprefix("/sessions/"), drafts)
@@ -72,9 +80,34 @@ def test_a_change_by_another_process_is_seen(api: Api) -> None:
 def test_of_a_deleted_session_nothing_is_sent_again(api: Api) -> None:
     session = api.session()
     api.say(session, user("Forget this."))
-    api.get(f"{session}/context")
+    asked_again(api, session)
     assert api.client.delete(session).status_code == 204
     assert api.problem("GET", f"{session}/context")["name"] == "not-found"
+
+
+def test_where_there_are_keys_a_view_waits_for_its_tenants_threads() -> None:
+    key = "the-long-key-of-ann"
+    headers = {"Authorization": f"Bearer {key}"}
+    with sqlite_database() as url, open_api(url, threads=THREADS, api_keys=f"ann:{key}") as api:
+        path = (
+            f"/sessions/{api.client.post('/sessions', json={'model': 'openai/gpt-4o'}, headers=headers).json()['id']}"
+        )
+
+        def read() -> int:
+            return api.client.get(f"{path}/context", headers=headers, timeout=60).status_code
+
+        assert [read(), read()] == [200, 200]
+        with ThreadPoolExecutor(THREADS + 1) as pool:
+            with api.store.write() as tx:
+                open_head(tx, "ann", path.removeprefix("/sessions/"), lock=True)
+                body = {"messages": [user("Go on.")]}
+                sent = [pool.submit(api.client.post, f"{path}/messages", json=body, headers=headers) for _ in range(2)]
+                eventually(lambda: api.store.connections_in_use > 0 and all(future.running() for future in sent))
+                late = pool.submit(read)
+                with pytest.raises(TimeoutError):
+                    late.result(timeout=0.5)
+            assert late.result() == 200
+        assert {future.result().status_code for future in sent} == {201}
 
 
 def test_it_is_no_wait_for_a_connection_or_for_a_lock(store: Store) -> None:

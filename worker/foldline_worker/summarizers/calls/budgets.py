@@ -81,7 +81,9 @@ class Budgets:
 
     def _add(self, limit: RateLimitItemPerDay, payer: str, amount: int) -> None:
         key, seconds = limit.key_for(payer), limit.get_expiry()
-        self._keep(key, self._counted(lambda storage: storage.incr(key, seconds, amount)))
+        total = self._counted(lambda storage: storage.incr(key, seconds, amount))
+        with self._lock:
+            self._known[key] = total
 
     def _used(self, limit: RateLimitItemPerDay, payer: str) -> int:
         key = limit.key_for(payer)
@@ -89,12 +91,10 @@ class Budgets:
             known = self._known.get(key)
         if known is not None:
             return known
-        return self._keep(key, self._counted(lambda storage: storage.get(key)))
-
-    def _keep(self, key: str, total: int) -> int:
+        found = self._counted(lambda storage: storage.get(key))
         with self._lock:
-            self._known[key] = total
-        return total
+            # A call that ended meanwhile has a newer total.
+            return self._known.setdefault(key, found)
 
     def _counted(self, count: Callable[[Storage], int]) -> int:
         is_alone = monotonic() < self._again_at
