@@ -14,7 +14,7 @@ from foldline.engine.formats.contract import Writer
 from foldline.engine.wire import dumps
 from foldline.log.storage import paths
 from foldline.log.storage.entry_log import PARSED_SIZE
-from foldline.log.storage.rows import Path
+from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.use_cases.views import View, next_view, version_of
 from foldline.log.views.following import ViewEnd
@@ -95,14 +95,14 @@ class SentViews:
         Raises:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
-        views_of, version = _now(tx, tenant, session_id, format_name)
-        kept = self._kept(views_of)
-        is_same = kept is not None and kept.version == version
+        known = self.known(tx, tenant, session_id, format_name)
         with self._lock:
-            self._asked_again[tenant, session_id, format_name] = is_same
-        if kept is not None and is_same:
-            return kept
-        return self._next(tx, paths.open_head(tx, tenant, session_id), views_of, kept)
+            self._asked_again[tenant, session_id, format_name] = known is not None
+        if known is not None:
+            return known
+        path = paths.open_head(tx, tenant, session_id)
+        views_of = _views_of(path.session, format_name, has_system=True)
+        return self._next(tx, path, views_of, self._kept(views_of))
 
     def was_asked_again(self, tenant: str, session_id: str, format_name: str) -> bool:
         """Whether the last `read` of the session found the view as it was, so that the next one may too."""
@@ -115,9 +115,9 @@ class SentViews:
         Raises:
             NotFound: no such session.
         """
-        views_of, version = _now(tx, tenant, session_id, format_name)
-        kept = self._kept(views_of)
-        return kept if kept is not None and kept.version == version else None
+        now = version_of(tx, tenant, session_id)
+        kept = self._kept(ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name, has_system=True))
+        return kept if kept is not None and kept.version == now.version else None
 
     def messages_at(self, tx: Transaction, path: Path, format_name: str) -> tuple[bytes, ...]:
         """The messages of the view at a loaded head, each as JSON, for a request that has its own system text.
@@ -126,8 +126,7 @@ class SentViews:
             CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
         session = path.session
-        of_session = session.tenant, session.id, session.pk, session.created_at
-        views_of = ViewsOf(*of_session, format_name, has_system=False)
+        views_of = _views_of(session, format_name, has_system=False)
         kept = self._kept(views_of)
         is_same = kept is not None and kept.version == session.version
         return (kept if kept and is_same else self._next(tx, path, views_of, kept)).messages
@@ -157,10 +156,8 @@ class SentViews:
                 self._views[views_of] = sent
 
 
-def _now(tx: Transaction, tenant: str, session_id: str, format_name: str) -> tuple[ViewsOf, int]:
-    """Whose views those of a session are now, and its version."""
-    now = version_of(tx, tenant, session_id)
-    return ViewsOf(tenant, session_id, now.session_pk, now.created_at, format_name, has_system=True), now.version
+def _views_of(session: Session, format_name: str, *, has_system: bool) -> ViewsOf:
+    return ViewsOf(session.tenant, session.id, session.pk, session.created_at, format_name, has_system)
 
 
 def _sent(found: View, format_name: str, system: str | None, before: SentView | None) -> SentView:
