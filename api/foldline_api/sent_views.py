@@ -95,14 +95,15 @@ class SentViews:
         Raises:
             NotFound, CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
-        known = self.known(tx, tenant, session_id, format_name)
-        with self._lock:
-            self._asked_again[tenant, session_id, format_name] = known is not None
+        asked = tenant, session_id, format_name
+        known = self.known(tx, *asked) if self.was_asked_again(*asked) else None
         if known is not None:
             return known
         path = paths.open_head(tx, tenant, session_id)
-        views_of = _views_of(path.session, format_name, has_system=True)
-        return self._next(tx, path, views_of, self._kept(views_of))
+        sent, is_known = self._at(tx, path, format_name, has_system=True)
+        with self._lock:
+            self._asked_again[asked] = is_known
+        return sent
 
     def was_asked_again(self, tenant: str, session_id: str, format_name: str) -> bool:
         """Whether the last `read` of the session found the view as it was, so that the next one may too."""
@@ -125,11 +126,15 @@ class SentViews:
         Raises:
             CallsOpen, ViewDoesNotFit, ImagesDoNotFit: as `views.view`.
         """
-        session = path.session
-        views_of = _views_of(session, format_name, has_system=False)
+        sent, _ = self._at(tx, path, format_name, has_system=False)
+        return sent.messages
+
+    def _at(self, tx: Transaction, path: Path, format_name: str, *, has_system: bool) -> tuple[SentView, bool]:
+        """The view at a loaded head, and whether it is the one that was sent last."""
+        views_of = _views_of(path.session, format_name, has_system=has_system)
         kept = self._kept(views_of)
-        is_same = kept is not None and kept.version == session.version
-        return (kept if kept and is_same else self._next(tx, path, views_of, kept)).messages
+        is_same = kept is not None and kept.version == path.session.version
+        return (kept, True) if kept and is_same else (self._next(tx, path, views_of, kept), False)
 
     def _kept(self, views_of: ViewsOf) -> SentView | None:
         with self._lock:

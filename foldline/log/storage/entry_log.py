@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import ColumnElement, Select, and_, bindparam, insert, or_, select
 
@@ -34,15 +34,8 @@ from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY, one_of
 
 _FACTS_COLUMNS: Final = (ENTRY.c.role, ENTRY.c.tokens, ENTRY.c.seq, ENTRY.c.unit, ENTRY.c.is_late, ENTRY.c.facts)
-_MESSAGE_COLUMNS: Final = (
-    ENTRY.c.seq,
-    ENTRY.c.kind,
-    ENTRY.c.format,
-    ENTRY.c.body,
-    ENTRY.c.is_joined,
-    ENTRY.c.is_late,
-    ENTRY.c.facts,
-)
+_TEXT_COLUMNS: Final = (ENTRY.c.kind, ENTRY.c.format, ENTRY.c.body, ENTRY.c.is_joined)
+_MESSAGE_COLUMNS: Final = (ENTRY.c.seq, ENTRY.c.is_late, ENTRY.c.facts, *_TEXT_COLUMNS)
 # A parsed message takes up to so many times the bytes of its body: a text of one wide character takes four bytes each.
 PARSED_SIZE: Final = 2
 # A path through very many branches has many segments, and SQLite refuses an expression with more than a thousand.
@@ -211,6 +204,10 @@ def rows_in(
     return rows
 
 
+# As `rows_in`, of the kinds that a view shows.
+ReadRows: TypeAlias = Callable[[Transaction, Session, Sequence[Segment], Sequence[Any]], list[Any]]
+
+
 def _rows_at(
     tx: Transaction, session: Session, parts: Sequence[Segment], columns: Sequence[Any], kinds: tuple[str, ...] | None
 ) -> list[Any]:
@@ -294,9 +291,16 @@ def outline_in_view(tx: Transaction, path: Path) -> Outline:
     return outline_of(_facts_in(tx, path, parts), live, unread=live.interims)
 
 
-def outline_after(tx: Transaction, path: Path, seq: int) -> Outline:
-    """The outline of the entries after `seq`, which no edit may touch."""
-    return outline_of(facts_after(tx, path, seq), LiveEdits())
+def added_after(tx: Transaction, path: Path, seq: int) -> tuple[Outline, dict[int, Message]]:
+    """The outline of the entries after `seq`, which no edit may touch, and their messages by seq: read at once."""
+    parts = segments.clipped(segments.segments(tx, path), [(seq + 1, path.leaf_seq)])
+    rows = rows_in(tx, path.session, parts, (*_FACTS_COLUMNS, *_TEXT_COLUMNS))
+
+    def read(*_: Any) -> list[Any]:
+        return rows
+
+    facts = _facts_in(tx, path, parts, read)
+    return outline_of(facts, LiveEdits()), known_messages_in(tx, path.session, parts, read)
 
 
 def facts_after(tx: Transaction, path: Path, seq: int) -> list[Facts]:
@@ -309,25 +313,27 @@ def whole_outline(tx: Transaction, path: Path, outline_: Outline | None) -> Outl
     return outline_ if outline_ and outline_.is_whole else outline(tx, path)
 
 
-def _facts_in(tx: Transaction, path: Path, parts: Iterable[Segment]) -> list[Facts]:
+def _facts_in(tx: Transaction, path: Path, parts: Iterable[Segment], read_rows: ReadRows = rows_in) -> list[Facts]:
     if tx.known is None:
-        return [_facts(row) for row in rows_in(tx, path.session, list(parts), _FACTS_COLUMNS)]
+        return [_facts(row) for row in read_rows(tx, path.session, list(parts), _FACTS_COLUMNS)]
 
     def read(lacking: list[Segment]) -> Iterator[KnownEntry[Facts]]:
-        return (KnownEntry(row.seq, _facts(row)) for row in rows_in(tx, path.session, lacking, _FACTS_COLUMNS))
+        return (KnownEntry(row.seq, _facts(row)) for row in read_rows(tx, path.session, lacking, _FACTS_COLUMNS))
 
     return [facts for _, facts in tx.known.of("facts", path.session, parts, read)]
 
 
 def _facts(row: Sequence[Any]) -> Facts:
-    role, tokens, seq, unit, is_late, extra = row
+    role, tokens, seq, unit, is_late, extra = row[: len(_FACTS_COLUMNS)]
     facts = Facts(role, tokens, seq, unit, is_late)
     return facts_module.from_json(facts, loads(extra)) if extra else facts
 
 
-def messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
+def messages_in(
+    tx: Transaction, session: Session, parts: Sequence[Segment], read_rows: ReadRows = rows_in
+) -> dict[int, Message]:
     """The original messages in these segments, by seq; branch summaries are messages of the user."""
-    rows = rows_in(tx, session, parts, _MESSAGE_COLUMNS)
+    rows = read_rows(tx, session, parts, _MESSAGE_COLUMNS)
     return {row.seq: _message_shown(row) for row in rows}
 
 
@@ -341,13 +347,15 @@ def messages_and_items(
     return messages, [(seq, item) for seq, source in items for item in _items_from(source)]
 
 
-def known_messages_in(tx: Transaction, session: Session, parts: Sequence[Segment]) -> dict[int, Message]:
+def known_messages_in(
+    tx: Transaction, session: Session, parts: Sequence[Segment], read_rows: ReadRows = rows_in
+) -> dict[int, Message]:
     """The original messages in these segments, by seq, of which those that are known are not read."""
     if tx.known is None:
-        return messages_in(tx, session, parts)
+        return messages_in(tx, session, parts, read_rows)
 
     def read(lacking: list[Segment]) -> Iterator[KnownEntry[Message]]:
-        rows = rows_in(tx, session, lacking, _MESSAGE_COLUMNS)
+        rows = read_rows(tx, session, lacking, _MESSAGE_COLUMNS)
         return (KnownEntry(row.seq, _message_shown(row), ENTRY_BYTES + PARSED_SIZE * len(row.body)) for row in rows)
 
     return dict(tx.known.of("message", session, parts, read))

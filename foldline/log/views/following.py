@@ -49,10 +49,10 @@ def following(tx: Transaction, path: Path, end: ViewEnd, seen: Seen, limits: Ima
     """What the view at the leaf has after this end; None if it does not begin with that, or has to be judged whole."""
     if (end.branch, end.seen, end.image_limits) != (path.branch, seen, limits):
         return None
-    outline = entry_log.outline_after(tx, path, end.seq)
+    outline, originals = entry_log.added_after(tx, path, end.seq)
     if any(entry.bound and not (entry.tokens and entry.seen == seen) for entry in outline.entries_in_view()):
         return None
-    new = show_plain(tx, path, outline, path.session.model)
+    new = show_plain(outline, originals, path.session.model)
     if new is None:
         return None
     before = end.reasoning

@@ -88,12 +88,11 @@ def show(
     return ShownMessages(messages, shown, lost, headers, form)
 
 
-def show_plain(tx: Transaction, path: Path, outline: Outline, model: str) -> ShownMessages | None:
-    """The messages of an outline without summaries, for a model that takes all of their reasoning.
+def show_plain(outline: Outline, originals: Mapping[int, Message], model: str) -> ShownMessages | None:
+    """The messages of an outline without edits, of these originals by seq, for a model that takes all their reasoning.
 
     None if one of them has a provider's block: then what is shown depends on the whole view.
     """
-    originals = _originals(tx, path, outline)
     if any(map(_has_block, originals.values())):
         return None
     limits = limits_of(model).for_images()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from foldline_api.sent_views import VIEW_BYTES, SentViews
+from sqlalchemy import Engine, event
 
 from foldline.engine.wire import loads
 from foldline.log.jobs import sweeps
@@ -28,6 +31,20 @@ def read(store: Store, kept: SentViews, scene: Scene) -> list[dict[str, str]]:
     with store.read() as tx:
         messages: list[dict[str, str]] = loads(kept.read(tx, scene.tenant, scene.id, "openai").body)["messages"]
         return messages
+
+
+@contextmanager
+def selects() -> Iterator[list[str]]:
+    """The statements that read, as they are run."""
+    run = list[str]()
+
+    def note(*at: Any) -> None:
+        if at[2].startswith("SELECT"):
+            run.append(at[2])
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield run
+    event.remove(Engine, "before_cursor_execute", note)
 
 
 @pytest.mark.parametrize("name", ["mine", "yours"])
@@ -61,6 +78,16 @@ def test_a_slower_reader_sees_its_own_state_and_replaces_no_newer_view(store: St
     with store.read() as tx:
         sent = kept.read(tx, scene.tenant, scene.id, "openai")
     assert (sent.version, loads(sent.body)["messages"]) == (3, newest)
+
+
+def test_the_view_after_an_append_reads_the_session_and_what_is_new_once_each(store: Store) -> None:
+    kept, scene = SentViews(ROOM), Scene(store)
+    scene.append(user(1))
+    read(store, kept, scene)
+    scene.append(user(2), user(3))
+    with selects() as run:
+        assert read(store, kept, scene) == [user(1), user(2), user(3)]
+    assert len(run) == 2, run
 
 
 def test_many_small_views_are_as_many_as_there_is_room_for(store: Store) -> None:
