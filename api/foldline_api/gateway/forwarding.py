@@ -8,13 +8,13 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
 from fastapi import Request
 
-from foldline.engine.errors import CompactionError, InvalidMessage
+from foldline.engine.errors import CompactionError, InvalidMessage, UnknownModel
 from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
@@ -22,7 +22,7 @@ from foldline.engine.overflow import PROVIDERS, verdict_of
 from foldline.log.errors import LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
-from foldline.log.gateway.turns import Defaults, Turn, relieved_turn, take_turn
+from foldline.log.gateway.turns import BOUNDLESS, Defaults, Turn, relieved_turn, take_turn
 from foldline.settings import Settings
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 CONVERSATION_HEADER: Final = "x-foldline-conversation"
 MODE_HEADER: Final = "x-foldline"
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,10 @@ class GatewayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """What the provider gets, and the session that it is of; None if the request goes on as it came.
+    """What the provider gets, what was asked, and the turn of the session; None if the request goes on as it came.
 
-    `offered` is the body before it was written, if it offers the recall tool.
+    What was asked of a model without a known window has no turn, until a refusal names that. `offered` is the body
+    before it was written, if it offers the recall tool.
     """
 
     body: bytes
@@ -104,17 +106,34 @@ class Forwarded:
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
-    found = Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
-    given_up = Event()
+    found, given_up = None, Event()
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
         try:
-            with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
-                async with _place(gateway.service.places, call):
-                    work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
-                    found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
+            found = await _in_place(gateway, call, work)
         finally:
             given_up.set()
+    found = found or Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
     _publish(gateway, found)
+    return found
+
+
+async def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:
+    """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done.
+
+    Of a model whose window nobody knows, the refusal has to name that.
+    """
+    if refused.asked is None or gateway.settings.gateway != "on":
+        return None
+    return await _in_place(gateway, call, partial(_shortened, gateway, call, refused.asked, refused.turn, refusal))
+
+
+async def _in_place(gateway: Gateway, call: GatewayRequest, work: Callable[[], Found]) -> Found | None:
+    """What the work gives, in a thread; None if it takes too long, or if too many large requests wait."""
+    found = None
+    with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
+        async with _place(gateway.service.places, call):
+            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
     return found
 
 
@@ -134,32 +153,39 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
         body = loads_within(call.raw, gateway.settings)
     except (ValueError, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
+    asked = None
     try:
         with gateway.under_way.one(call.tenant):
-            return _viewed(gateway, call, understood(dialect, body, marks_in(call.raw)), is_awaited)
+            asked = understood(dialect, body, marks_in(call.raw))
+            return _with_view(gateway.settings, call, asked, _turn(gateway, call, asked, is_awaited=is_awaited))
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except (CompactionError, TenantLimitReached) as error:
         logger.info("no view for a request of the gateway: %s", error)
-        return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
+        return Forwarded(call.raw, GatewayOutcome.NO_VIEW, asked if isinstance(error, UnknownModel) else None)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
         return Forwarded(call.raw, GatewayOutcome.FAILED)
 
 
-def _viewed(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: Callable[[], bool]) -> Forwarded:
-    scope, defaults = _scope(asked.dialect, call.request), _defaults(gateway.settings)
-    turn = take_turn(
+def _turn(
+    gateway: Gateway,
+    call: GatewayRequest,
+    asked: AgentRequest,
+    *,
+    first_window: int | None = None,
+    is_awaited: Callable[[], bool] = lambda: True,
+) -> Turn:
+    return take_turn(
         gateway.service.store,
         call.tenant,
         asked,
-        scope,
-        defaults,
+        _scope(asked.dialect, call.request),
+        replace(_defaults(gateway.settings), first_window=first_window),
         beginnings=gateway.beginnings,
         read_view=gateway.service.views.messages_at,
         is_awaited=is_awaited,
     )
-    return _with_view(gateway.settings, call, asked, turn)
 
 
 def _with_view(settings: Settings, call: GatewayRequest, asked: AgentRequest, turn: Turn) -> Forwarded:
@@ -179,21 +205,29 @@ def _scope(dialect: Dialect, request: Request) -> str:
 
 
 def _defaults(settings: Settings) -> Defaults:
-    return Defaults(settings.policy_values, settings.gateway_context_window, settings.gateway_side_call_seconds or None)
+    side_call_seconds = settings.gateway_side_call_seconds or None
+    return Defaults(settings.policy_values, settings.gateway_context_window, side_call_seconds=side_call_seconds)
 
 
-def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:
-    """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done."""
-    asked, turn, store = refused.asked, refused.turn, gateway.service.store
-    if asked is None or turn is None or gateway.settings.gateway != "on":
-        return None
+def _shortened(
+    gateway: Gateway, call: GatewayRequest, asked: AgentRequest, turn: Turn | None, refusal: str
+) -> Forwarded | None:
+    store, settings = gateway.service.store, gateway.settings
     try:
         verdict = verdict_of(refusal, call.upstream)
-        if not verdict.retryable:
+        if not verdict.retryable or (turn is None and verdict.limit_tokens is None):
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
-        relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
-        smaller = _with_view(gateway.settings, call, asked, relieved)
+        relieved = relieved_turn(
+            store,
+            call.tenant,
+            turn or _turn(gateway, call, asked, first_window=BOUNDLESS),
+            verdict,
+            gateway.service.views.messages_at,
+            # The operator's own stays.
+            learns_window=settings.gateway_context_window is None,
+        )
+        smaller = _with_view(settings, call, asked, relieved)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None

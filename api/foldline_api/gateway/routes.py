@@ -8,7 +8,6 @@ from http import HTTPStatus
 from typing import Final, TypeVar
 
 import anyio
-import anyio.to_thread
 import httpx
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
@@ -19,7 +18,6 @@ from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.log.access.api_keys import is_key
 from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
 from foldline_api.gateway.hearing import Hearing
-from foldline_api.gateway.overdue import PATIENCE_SECONDS
 from foldline_api.gateway.recalling import Recalling
 from foldline_api.gateway.refusals import PREFIXES, error_like, refusal, upstream_of
 from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
@@ -78,7 +76,7 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
         call = GatewayRequest(dialect.upstream, path, request, raw)
         sent = await forwarded(gateway, dialect, call)
         answer = await _sent(gateway, call, sent.body)
-        if sent.turn is not None and answer.status_code in _TOO_LONG:
+        if sent.asked is not None and answer.status_code in _TOO_LONG:
             return await _refused(gateway, call, sent, answer)
         return await _answered(gateway, call, sent, answer)
     except REFUSED as error:
@@ -191,10 +189,7 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
         UpstreamFailed: the refusal broke off, or is too large.
     """
     raw = await read_whole(answer, gateway.settings.max_body_bytes)
-    smaller = None
-    with anyio.move_on_after(PATIENCE_SECONDS):
-        work = partial(forwarded_again, gateway, call, sent, _text_of(answer, raw))
-        smaller = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    smaller = await forwarded_again(gateway, call, sent, _text_of(answer, raw))
     if smaller is None:
         return whole(answer, raw, sent.headers)
     try:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy.exc import IntegrityError
 
-from foldline.engine.errors import InvalidMessage
+from foldline.engine.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import Verdict
@@ -29,6 +29,9 @@ TRIES: Final = 4
 # The system prompt and tools of a coding agent take 20,000 tokens, which leaves little of a small window.
 ANSWER_PART: Final = 8
 
+# No request has so many tokens: the window of a model that is not known, until its provider has named it.
+BOUNDLESS: Final = 1_000_000_000
+
 # Makes the view at a loaded head in a format: its messages, each as JSON.
 ReadView = Callable[[Transaction, Path, str], Sequence[bytes]]
 
@@ -37,11 +40,13 @@ ReadView = Callable[[Transaction, Path, str], Sequence[bytes]]
 class Defaults:
     """What sessions of the gateway are created with, where the request does not say it.
 
-    One that begins without tools, as side calls do, is deleted after `side_call_seconds` unless it goes on.
+    All have the `context_window`; without one, a new session begins with the `first_window`. One that begins without
+    tools, as side calls do, is deleted after `side_call_seconds` unless it goes on.
     """
 
     policy: JsonObject
     context_window: int | None = None
+    first_window: int | None = None
     side_call_seconds: int | None = None
 
 
@@ -226,8 +231,13 @@ def _turn(path: Path, wires: Sequence[bytes] | None, digest: bytes, dialect: Dia
     return Turn(session.id, session.version, tokens, view_tokens, wires, *place, digest, dialect, *counts)
 
 
-def relieved_turn(store: Store, tenant: str, turn: Turn, verdict: Verdict, read_view: ReadView) -> Turn:
+def relieved_turn(
+    store: Store, tenant: str, turn: Turn, verdict: Verdict, read_view: ReadView, *, learns_window: bool = False
+) -> Turn:
     """The turn with a smaller view, after its provider refused the one that it had.
+
+    With `learns_window`, a limit that the refusal names is the session's window from now on: views that grow beyond it
+    would be refused again.
 
     Raises:
         CannotShrink: no edit would make the view smaller.
@@ -236,14 +246,26 @@ def relieved_turn(store: Store, tenant: str, turn: Turn, verdict: Verdict, read_
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
         path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
+        path = _bounded(tx, path, verdict.limit_tokens) if learns_window else path
         return _shown(tx, path, turn.dialect, turn.digest, read_view)
+
+
+def _bounded(tx: Transaction, path: Path, limit: int | None) -> Path:
+    """The session with a window of at most `limit` tokens; as it is if it could not work in that."""
+    session = path.session
+    if limit is None or limit >= session.budget.window:
+        return path
+    try:
+        return lifecycle.change(tx, session.tenant, session.id, {"context_window": limit})[0]
+    except (InvalidPolicy, FixedPartsDoNotFit):
+        return path
 
 
 def _created(tx: Transaction, call: _Call) -> Path:
     asked, defaults = call.asked, call.defaults
     new = NewSession(
         asked.model,
-        context_window=defaults.context_window,
+        context_window=defaults.context_window or defaults.first_window,
         max_output_tokens=_output_tokens(asked, defaults),
         # Not None: then the first message would become it.
         system=asked.system or "",

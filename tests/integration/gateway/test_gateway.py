@@ -128,6 +128,58 @@ def test_a_refusal_for_length_is_compacted_and_sent_again_unseen(provider: Agent
     assert {answer.status_code for answer in agent.answers} == {200}
 
 
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "nobody/nothing"])
+@pytest.mark.parametrize("path", PATHS)
+def test_a_window_that_a_refusal_names_is_kept(provider: AgentProvider, path: str, model: str) -> None:
+    provider.scale = 1.2
+    with gateway_to(provider, gateway_context_window=None) as address:
+        agent = WholeHistoryAgent(address, path, model=model)
+        agent.say("Read all parts.")
+        agent.work(60)
+        session = get(f"{address}/sessions/{session_of(agent)}").json()
+    assert (provider.refusals, provider.invalid) == (1, [])
+    assert session["context_window"] == WINDOW
+    assert int(agent.answers[-1].headers["x-foldline-tokens"]) > 1.5 * WINDOW
+
+
+def test_a_window_that_was_chosen_stays_whatever_a_refusal_names(provider: AgentProvider) -> None:
+    provider.window = WINDOW // 2
+    with gateway_to(provider) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Read all parts.")
+        agent.work(20)
+        assert provider.refusals > 0
+        assert get(f"{address}/sessions/{session_of(agent)}").json()["context_window"] == WINDOW
+
+
+def test_a_named_window_without_room_for_the_fixed_parts_is_not_kept() -> None:
+    """The provider says less than it takes, as one may whose error is about something else."""
+    with agent_provider(WINDOW) as provider, gateway_to(provider, gateway_context_window=None) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages", model="claude-sonnet-4-5")
+        agent.say("Read all parts.")
+        agent.work(5)
+        said = {"type": "invalid_request_error", "message": "prompt is too long: 3000 tokens > 300 maximum"}
+        provider.failure = 400, json.dumps({"type": "error", "error": said}).encode()
+        assert agent.call().status_code == 400
+        provider.failure = None
+        agent.work(5)
+        shown = get(f"{address}/sessions/{session_of(agent)}/compactions").json()["items"]
+        session = get(f"{address}/sessions/{session_of(agent)}").json()
+    assert [compaction["reason"] for compaction in shown] == ["overflow"]
+    assert session["context_window"] == 200_000
+
+
+def test_a_model_without_a_window_is_refused_as_ever_if_the_refusal_names_none(provider: AgentProvider) -> None:
+    said = {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long"}}
+    provider.failure = 400, json.dumps(said).encode()
+    with gateway_to(provider, gateway_context_window=None) as address:
+        agent = WholeHistoryAgent(address, "/v1/messages")
+        agent.say("Read all parts.")
+        answer = agent.call()
+        assert (answer.status_code, answer.json()) == (400, said)
+        assert get(f"{address}/sessions").json()["items"] == []
+
+
 @pytest.mark.parametrize("mode", ["off", "shadow"])
 def test_a_gateway_that_is_off_or_a_shadow_changes_nothing(provider: AgentProvider, mode: str) -> None:
     provider.window = 1 << 40
