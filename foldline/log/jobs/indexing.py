@@ -7,7 +7,8 @@ found without a lock; rows are written in short transactions, so that appends to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
+from math import inf
 from typing import Final
 
 from foldline.engine.ledger.items import items_to_json
@@ -17,32 +18,36 @@ from foldline.log.errors import NotFound
 from foldline.log.jobs.endings import UNREADABLE
 from foldline.log.sealing.terms import make_term_key
 from foldline.log.storage import entry_log, passages, paths
-from foldline.log.storage.passages import Place
+from foldline.log.storage.passages import Place, Unindexed
 from foldline.log.storage.rows import Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
 
+# One transaction indexes at most so many entries, and bytes of bodies if the first has not more: 0.1 s of work.
 AT_ONCE: Final = 50
+BYTES_AT_ONCE: Final = 1 << 20
 # What has nothing to find: an entry that no view shows, or that this version cannot read.
 NOTHING: Final = (IndexText((), 0), None)
 
 
-def index_session(store: Store, tenant: str, session_id: str, most: int) -> bool:
-    """Index up to `most` entries of a session; whether all of them are indexed now.
+def index_session(store: Store, tenant: str, session_id: str, most: int, most_bytes: float = inf) -> bool:
+    """Index the entries of a session until that were `most`, or `most_bytes` of bodies; whether all are indexed now.
 
     Raises:
         NotFound: no such session.
     """
     with store.read() as tx:
         session = paths.open_head(tx, tenant, session_id).session
-    for _ in range(0, most, AT_ONCE):
+    entries = size = 0
+    while True:
         with store.read() as tx:
-            places = passages.unindexed_in(tx, session, AT_ONCE)
-        if not places:
-            return True
-        _index(store, session, places, waits=True)
-    with store.read() as tx:
-        return not passages.unindexed_in(tx, session, 1)
+            found = passages.unindexed_in(tx, session, AT_ONCE)
+        if not found or entries >= most or size >= most_bytes:
+            return not found
+        first = _first(found)
+        _index(store, session, [place for place, _ in first], waits=True)
+        entries += len(first)
+        size += sum(one.size for one in first)
 
 
 def index_waiting(store: Store, most: int, rest: Callable[[float], object]) -> None:
@@ -53,17 +58,27 @@ def index_waiting(store: Store, most: int, rest: Callable[[float], object]) -> N
     """
     for _ in range(0, most, AT_ONCE):
         began = store.stopwatch()
-        if _index_some(store) < AT_ONCE:
+        if not _index_some(store):
             return
         rest(store.stopwatch() - began)
 
 
-def _index_some(store: Store) -> int:
+def _first(found: Sequence[Unindexed]) -> Sequence[Unindexed]:
+    """The first of these entries that are indexed together: one at least."""
+    sizes = accumulate(size for _, size in found)
+    return [
+        one for number, (one, size) in enumerate(zip(found, sizes, strict=True)) if not number or size <= BYTES_AT_ONCE
+    ]
+
+
+def _index_some(store: Store) -> bool:
+    """Index a few entries; whether there may be more that can be indexed now."""
     with store.read() as tx:
         found = passages.unindexed(tx, AT_ONCE)
+    first = found[: len(_first([one for _, _, one in found]))]
     done = 0
-    for (tenant, session_id), rows in groupby(found, key=lambda row: row[:2]):
-        places = [place for _, _, place in rows]
+    for (tenant, session_id), rows in groupby(first, key=lambda row: row[:2]):
+        places = [one.place for _, _, one in rows]
         try:
             with store.read() as tx:
                 session = paths.open_head(tx, tenant, session_id).session
@@ -75,7 +90,7 @@ def _index_some(store: Store) -> int:
             with store.write() as tx:
                 passages.give_up(tx, tenant, session_id, places)
             done += len(places)
-    return done
+    return done == len(first) and (len(first) < len(found) or len(found) == AT_ONCE)
 
 
 def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bool) -> int:

@@ -99,6 +99,13 @@ class Place(NamedTuple):
     seq: int
 
 
+class Unindexed(NamedTuple):
+    """An entry whose rows are not written yet, and the bytes of its body."""
+
+    place: Place
+    size: int
+
+
 class Hit(NamedTuple):
     """A passage, its branch, and the terms of a question that it has."""
 
@@ -150,13 +157,14 @@ _MARK_INDEXED: Final = (
         ledger=func.coalesce(ENTRY.c.ledger, bindparam("items", type_=ENTRY.c.ledger.type)),
     )
 )
+_PLACE_AND_SIZE: Final = (ENTRY.c.branch, ENTRY.c.seq, func.length(ENTRY.c.body).label("size"))
 _UNINDEXED_IN: Final = (
-    select(ENTRY.c.branch, ENTRY.c.seq)
+    select(*_PLACE_AND_SIZE)
     .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_(None))
     .limit(bindparam("most"))
 )
 _UNINDEXED: Final = (
-    select(SESSION.c.tenant, SESSION.c.id, ENTRY.c.branch, ENTRY.c.seq)
+    select(SESSION.c.tenant, SESSION.c.id, *_PLACE_AND_SIZE)
     .join_from(ENTRY, SESSION, ENTRY.c.session_pk == SESSION.c.pk)
     .where(ENTRY.c.passages.is_(None), SESSION.c.deleted_at.is_(None))
     .limit(bindparam("most"))
@@ -237,15 +245,18 @@ def _with_bits(terms: Sequence[str], bits: int) -> frozenset[str]:
     return frozenset(term for number, term in enumerate(terms) if int(bits) & 1 << number)
 
 
-def unindexed_in(tx: Transaction, session: Session, most: int) -> list[Place]:
+def unindexed_in(tx: Transaction, session: Session, most: int) -> list[Unindexed]:
     """Up to `most` entries of a session whose rows are not written yet."""
-    return [Place(*row) for row in tx.execute(_UNINDEXED_IN, {"pk": session.pk, "most": most})]
+    return [_unindexed(row) for row in tx.execute(_UNINDEXED_IN, {"pk": session.pk, "most": most})]
 
 
-def unindexed(tx: Transaction, most: int) -> list[tuple[str, str, Place]]:
-    """The same of all sessions: tenant, session and place, those of a session together."""
-    found = [(row.tenant, row.id, Place(row.branch, row.seq)) for row in tx.execute(_UNINDEXED, {"most": most})]
-    return sorted(found)
+def unindexed(tx: Transaction, most: int) -> list[tuple[str, str, Unindexed]]:
+    """The same of all sessions, with tenant and session, those of a session together."""
+    return sorted((row.tenant, row.id, _unindexed(row)) for row in tx.execute(_UNINDEXED, {"most": most}))
+
+
+def _unindexed(row: Any) -> Unindexed:
+    return Unindexed(Place(row.branch, row.seq), row.size)
 
 
 def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText, items: bytes | None) -> None:

@@ -232,6 +232,16 @@ def test_one_recall_indexes_a_bounded_number_of_entries(scene: Scene, monkeypatc
     assert recall(scene, "port").is_complete
 
 
+def test_one_recall_indexes_a_bounded_number_of_bytes(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexing, "BYTES_AT_ONCE", 10_000)
+    monkeypatch.setattr(use_case, "MOST_BYTES_INDEXED", 20_000)
+    scene.append(*say(*(f"The port is {number}. {'word ' * 1_000}" for number in range(20))))
+    fold(scene)
+    as_an_earlier_version(scene)
+    recalled = [recall(scene, "port").is_complete for _ in range(6)]
+    assert recalled == [*[False] * 4, True, True]
+
+
 def test_a_repeated_text_is_given_back_once(scene: Scene) -> None:
     scene.append(*[part for number in range(4) for part in (calls(f"c{number}"), result(f"c{number}", 3))])
     scene.append(*say("The port is 5432.", "The port is 5432.", "The port is closed."))
