@@ -151,7 +151,7 @@ def _gateway(attacker: Attacker, messages: list[Any], format_name: str) -> None:
 
 def _move(attacker: Attacker, messages: list[Any], _format_name: str) -> None:
     """What moves the head or edits the view, with pieces of the transcript where a text may be."""
-    text = json.dumps(messages[:1])[:2000]
+    text = written(messages[:1])[:2000].decode()
     for path, body in (
         ("branch", {"entry_id": f"e0-{attacker.random.randint(1, 9)}", "summarize": True}),
         ("redo", {}),
