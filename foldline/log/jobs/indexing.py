@@ -7,7 +7,7 @@ found without a lock; rows are written in short transactions, so that appends to
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, groupby
+from itertools import groupby
 from math import inf
 from typing import Final
 
@@ -16,9 +16,10 @@ from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.wire import dumps
 from foldline.log.errors import NotFound
 from foldline.log.jobs.endings import UNREADABLE
+from foldline.log.sealing.pages import fitting
 from foldline.log.sealing.terms import make_term_key
 from foldline.log.storage import entry_log, passages, paths
-from foldline.log.storage.passages import Place, Unindexed
+from foldline.log.storage.passages import Place
 from foldline.log.storage.rows import Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
@@ -44,7 +45,7 @@ def index_session(store: Store, tenant: str, session_id: str, most: int, most_by
             found = passages.unindexed_in(tx, session, AT_ONCE)
         if not found or entries >= most or size >= most_bytes:
             return not found
-        first = _first(found)
+        first = found[: fitting((size for _, size in found), BYTES_AT_ONCE)]
         _index(store, session, [place for place, _ in first], waits=True)
         entries += len(first)
         size += sum(one.size for one in first)
@@ -63,19 +64,11 @@ def index_waiting(store: Store, most: int, rest: Callable[[float], object]) -> N
         rest(store.stopwatch() - began)
 
 
-def _first(found: Sequence[Unindexed]) -> Sequence[Unindexed]:
-    """The first of these entries that are indexed together: one at least."""
-    sizes = accumulate(size for _, size in found)
-    return [
-        one for number, (one, size) in enumerate(zip(found, sizes, strict=True)) if not number or size <= BYTES_AT_ONCE
-    ]
-
-
 def _index_some(store: Store) -> bool:
     """Index a few entries; whether there may be more that can be indexed now."""
     with store.read() as tx:
         found = passages.unindexed(tx, AT_ONCE)
-    first = found[: len(_first([one for _, _, one in found]))]
+    first = found[: fitting((one.size for _, _, one in found), BYTES_AT_ONCE)]
     done = 0
     for (tenant, session_id), rows in groupby(first, key=lambda row: row[:2]):
         places = [one.place for _, _, one in rows]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from sqlalchemy import Column, ColumnElement, LargeBinary, Table, bindparam, func, select, tuple_, type_coerce, update
@@ -11,7 +11,7 @@ from sqlmodel import SQLModel
 from foldline.log.errors import DamagedValue
 from foldline.log.sealing.cipher import Cipher, is_sealed
 from foldline.log.sealing.key_check import listed_keys, strike_key
-from foldline.log.sealing.sealed_column import Sealed
+from foldline.log.sealing.pages import pages, sealed_columns
 from foldline.log.storage import passages
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY, SESSION
@@ -47,7 +47,8 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
     done = 0
     hidden: set[int] = set()
     for table in _tables():
-        for rows in _batches(store, table):
+        stored = [_stored(column).label(column.name) for column in sealed_columns(table)]
+        for rows in pages(store, table, [*table.primary_key.columns, *stored], newest_first=True):
             if table is ENTRY:
                 readable = {row.session_pk for row in rows if not is_sealed(row.body)} - hidden
                 _hide_terms(store, readable)
@@ -67,12 +68,8 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
 
 def _tables() -> list[Table]:
     """The tables with sealed columns. Sessions come last: `check_keys` looks at the oldest of them."""
-    tables = [table for table in SQLModel.metadata.sorted_tables if _sealed(table)]
+    tables = [table for table in SQLModel.metadata.sorted_tables if sealed_columns(table)]
     return sorted(tables, key=lambda table: table is SESSION)
-
-
-def _sealed(table: Table) -> list[Column[Any]]:
-    return [column for column in table.columns if isinstance(column.type, Sealed)]
 
 
 def _stored(column: Column[Any]) -> ColumnElement[Any]:
@@ -80,24 +77,9 @@ def _stored(column: Column[Any]) -> ColumnElement[Any]:
     return type_coerce(column, LargeBinary)
 
 
-def _batches(store: Store, table: Table) -> Iterator[Sequence[Any]]:
-    """The rows of a table as they are stored, the newest first."""
-    key = list(table.primary_key.columns)
-    columns = [_stored(column).label(column.name) for column in _sealed(table)]
-    newest_first = select(*key, *columns).order_by(*(column.desc() for column in key)).limit(AT_ONCE)
-    found = newest_first
-    while True:
-        with store.read() as tx:
-            rows = tx.execute(found).all()
-        if not rows:
-            return
-        yield rows
-        found = newest_first.where(tuple_(*key) < tuple(rows[-1][: len(key)]))
-
-
 def _stale(cipher: Cipher, table: Table, row: Any) -> dict[str, bytes]:
     """The values of a row that are not encrypted with the first key and can be read, as they are stored."""
-    stored = {column.name: getattr(row, column.name) for column in _sealed(table)}
+    stored = {column.name: getattr(row, column.name) for column in sealed_columns(table)}
     older = {name: value for name, value in stored.items() if value is not None and not cipher.is_newest(value)}
     return {name: value for name, value in older.items() if not _is_damaged(cipher, value)}
 

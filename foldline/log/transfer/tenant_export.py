@@ -6,15 +6,15 @@ lines of a session follow its own. The last line says how many there are, so tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Table, and_, func, literal, select, tuple_
+from sqlalchemy import ColumnElement, Table
 
 from foldline.engine.wire import dumps, loads
-from foldline.log.sealing.sealed_column import Sealed
+from foldline.log.sealing.pages import pages
 from foldline.log.storage import segments
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import (
@@ -33,9 +33,6 @@ from foldline.log.storage.tables import (
 from foldline.log.transfer.exporting import timestamp
 
 VERSION: Final = 1
-# A page has so many rows and bytes at the most, or one row that is larger.
-ROWS_AT_ONCE: Final = 100
-PAGE_BYTES: Final = 1 << 20
 PIECE_BYTES: Final = 1 << 16
 # Other tables have hashes and words of what these have, or nothing of a tenant.
 OF_SESSIONS: Final[Mapping[str, Table]] = MappingProxyType(
@@ -89,32 +86,7 @@ def _lines(store: Store, tenant: str) -> Iterator[dict[str, Any]]:
 
 def _rows(store: Store, table: Table, condition: ColumnElement[bool]) -> Iterator[Any]:
     """The rows of a table, in the order of its primary key."""
-    key = [*table.primary_key.columns]
-    following, has_more = condition, True
-    while has_more:
-        sizes = select(*key, _size(table)).where(following).order_by(*key).limit(ROWS_AT_ONCE)
-        with store.read() as tx:
-            # Rows are as large as their bodies: the database is asked before this process reads them.
-            sized = tx.execute(sizes).all()
-            if not sized:
-                return
-            fitting = _fitting(sized)
-            rows = tx.execute(select(table).where(following).order_by(*key).limit(fitting)).all()
-        yield from rows
-        has_more = fitting < len(sized) or len(sized) == ROWS_AT_ONCE
-        following = and_(condition, tuple_(*key) > tuple(sized[fitting - 1][:-1]))
-
-
-def _size(table: Table) -> ColumnElement[int]:
-    """The bytes of what was said in a row."""
-    lengths = [func.coalesce(func.length(column), 0) for column in table.c if isinstance(column.type, Sealed)]
-    return sum(lengths, literal(0))
-
-
-def _fitting(sized: Sequence[Any]) -> int:
-    """How many of these rows fit into a page, their sizes last in each; at least one."""
-    totals: Iterator[int] = accumulate(row[-1] for row in sized)
-    return max(1, sum(total <= PAGE_BYTES for total in totals))
+    return chain.from_iterable(pages(store, table, [*table.columns], condition))
 
 
 def _columns(table: Table, row: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from foldline.engine.recall.visibility import OutOfView
 from foldline.log.errors import DamagedValue, SealingKeyMissing
 from foldline.log.jobs import indexing, sweeps
 from foldline.log.jobs.claims import ClaimDeferred
-from foldline.log.sealing import encrypting
+from foldline.log.sealing import encrypting, pages
 from foldline.log.sealing.cipher import MARK, Cipher
 from foldline.log.sealing.encrypting import encrypt_all, rows_of
 from foldline.log.sealing.key_check import check_keys
@@ -102,7 +102,11 @@ def test_a_sealed_session_is_as_one_that_is_not(sealed: Store) -> None:
         assert found(hidden, "quicksilver") == found(plain, "quicksilver") != []
 
 
-def test_older_values_are_read_and_encrypted_later(database: str) -> None:
+@pytest.mark.parametrize(("limit", "most"), [("ROWS_AT_ONCE", 3), ("PAGE_BYTES", 500)])
+def test_older_values_are_read_and_encrypted_later(
+    database: str, limit: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, limit, most)
     with open_store(database) as store:
         scene = new_scene(store)
         before, hits = seen(scene), found(scene, "zebrafish")

@@ -19,12 +19,12 @@ from foldline.log.erasing import tenants
 from foldline.log.erasing.purging import LOG_HELD, LOG_KEPT, SESSIONS_IN_USE, TABLES_KEPT, purge
 from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.jobs import sweeps
+from foldline.log.sealing import pages
 from foldline.log.storage import idempotency
 from foldline.log.storage.idempotency import Key, StoredResponse
 from foldline.log.storage.passages import PASSAGE
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY, IDEMPOTENCY, SESSION
-from foldline.log.transfer import tenant_export
 from foldline.log.transfer.tenant_export import OF_SESSIONS, OF_TENANTS, PIECE_BYTES, export_tenant
 from foldline.log.use_cases import lifecycle
 from stack.services.postgresql import plain
@@ -67,7 +67,7 @@ def test_every_table_is_exported_or_has_nothing_that_a_tenant_said() -> None:
 def test_an_export_has_each_row_once_in_pages_and_nothing_of_others(
     limit: str, most: int, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tenant_export, limit, most)
+    monkeypatch.setattr(pages, limit, most)
     scene = Scene(store)
     first, *_ = scene.append(*turns(7, 60)).entry_ids
     scene.work()
