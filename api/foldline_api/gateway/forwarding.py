@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 CONVERSATION_HEADER: Final = "x-foldline-conversation"
 MODE_HEADER: Final = "x-foldline"
 Found = TypeVar("Found")
+# Whether anybody waits for the answer still.
+IsAwaited: TypeAlias = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,10 @@ class GatewayRequest:
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """What the provider gets, what was asked, and the turn of the session; None if the request goes on as it came.
+    """What the provider gets, and the session that it is of; None if the request goes on as it came.
 
-    What was asked of a model without a known window has no turn, until a refusal names that. `offered` is the body
-    before it was written, if it offers the recall tool.
+    A request for a model without a known window has `asked` but no `turn`. `offered` is the body before it was written,
+    if it offers the recall tool.
     """
 
     body: bytes
@@ -106,34 +108,30 @@ class Forwarded:
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
-    found, given_up = None, Event()
+    found = None
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
-        try:
-            work = partial(_prepare, gateway, dialect, call, lambda: not given_up.is_set())
-            found = await _in_place(gateway, call, work)
-        finally:
-            given_up.set()
+        found = await _in_place(gateway, call, partial(_prepare, gateway, dialect, call))
     found = found or Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
     _publish(gateway, found)
     return found
 
 
 async def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:
-    """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done.
-
-    Of a model whose window nobody knows, the refusal has to name that.
-    """
-    if refused.asked is None or gateway.settings.gateway != "on":
+    """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done."""
+    if gateway.settings.gateway != "on":
         return None
-    return await _in_place(gateway, call, partial(_shortened, gateway, call, refused.asked, refused.turn, refusal))
+    return await _in_place(gateway, call, partial(_shortened, gateway, call, refused, refusal))
 
 
-async def _in_place(gateway: Gateway, call: GatewayRequest, work: Callable[[], Found]) -> Found | None:
+async def _in_place(gateway: Gateway, call: GatewayRequest, work: Callable[[IsAwaited], Found]) -> Found | None:
     """What the work gives, in a thread; None if it takes too long, or if too many large requests wait."""
-    found = None
-    with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
-        async with _place(gateway.service.places, call):
-            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    found, given_up = None, Event()
+    try:
+        with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
+            async with _place(gateway.service.places, call):
+                found = await anyio.to_thread.run_sync(work, lambda: not given_up.is_set(), abandon_on_cancel=True)
+    finally:
+        given_up.set()
     return found
 
 
@@ -148,7 +146,7 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
     gateway.service.store.publish(GatewayCall(sent.outcome, *tokens))
 
 
-def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaited: Callable[[], bool]) -> Forwarded:
+def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaited: IsAwaited) -> Forwarded:
     try:
         body = loads_within(call.raw, gateway.settings)
     except (ValueError, LimitExceeded):
@@ -157,7 +155,7 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
     try:
         with gateway.under_way.one(call.tenant):
             asked = understood(dialect, body, marks_in(call.raw))
-            return _with_view(gateway.settings, call, asked, _turn(gateway, call, asked, is_awaited=is_awaited))
+            return _with_view(gateway.settings, call, asked, _turn(gateway, call, asked, is_awaited))
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
     except (CompactionError, TenantLimitReached) as error:
@@ -169,12 +167,7 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
 
 
 def _turn(
-    gateway: Gateway,
-    call: GatewayRequest,
-    asked: AgentRequest,
-    *,
-    first_window: int | None = None,
-    is_awaited: Callable[[], bool] = lambda: True,
+    gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: IsAwaited, first_window: int | None = None
 ) -> Turn:
     return take_turn(
         gateway.service.store,
@@ -210,24 +203,18 @@ def _defaults(settings: Settings) -> Defaults:
 
 
 def _shortened(
-    gateway: Gateway, call: GatewayRequest, asked: AgentRequest, turn: Turn | None, refusal: str
+    gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str, is_awaited: IsAwaited
 ) -> Forwarded | None:
-    store, settings = gateway.service.store, gateway.settings
+    asked, store = refused.asked, gateway.service.store
     try:
         verdict = verdict_of(refusal, call.upstream)
-        if not verdict.retryable or (turn is None and verdict.limit_tokens is None):
+        if asked is None or not verdict.retryable:
             return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
-        relieved = relieved_turn(
-            store,
-            call.tenant,
-            turn or _turn(gateway, call, asked, first_window=BOUNDLESS),
-            verdict,
-            gateway.service.views.messages_at,
-            # The operator's own stays.
-            learns_window=settings.gateway_context_window is None,
-        )
-        smaller = _with_view(settings, call, asked, relieved)
+        with gateway.under_way.one(call.tenant):
+            turn = refused.turn or _whole_turn(gateway, call, asked, is_awaited)
+            relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
+        smaller = _with_view(gateway.settings, call, asked, relieved)
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None
@@ -235,3 +222,9 @@ def _shortened(
         smaller = replace(smaller, outcome=GatewayOutcome.SENT_AGAIN)
     _publish(gateway, smaller)
     return smaller
+
+
+def _whole_turn(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: IsAwaited) -> Turn:
+    """The turn of a model without a known window, with what was refused: all of the history, as it came."""
+    turn = _turn(gateway, call, asked, is_awaited, BOUNDLESS)
+    return replace(turn, view_tokens=turn.tokens)

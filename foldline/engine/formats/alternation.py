@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from foldline.engine.formats.contract import PARAGRAPH
+
 _ROLES: Final = frozenset({"user", "assistant", "model"})
 
 
@@ -39,7 +41,7 @@ def _together(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         return {**both, "parts": [*first["parts"], *second["parts"]]}
     contents = [content for content in (first.get("content"), second.get("content")) if content]
     if all(isinstance(content, str) for content in contents):
-        return {**both, "content": "\n\n".join(contents) or second.get("content")}
+        return {**both, "content": PARAGRAPH.join(contents) or second.get("content")}
     return {**both, "content": [block for content in contents for block in _blocks(content)]}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, each, listed, mismatch, no_role
-from foldline.engine.formats.contract import Format, Signs, Writer
+from foldline.engine.formats.contract import PARAGRAPH, Format, Signs, Writer
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.images import image_at, is_public, url_of
 from foldline.engine.messages import (
@@ -218,20 +218,20 @@ class _OpenAIWriter(Writer):
     def _content(self, message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
         if not _is_own(message):
             self.lossy += sum(isinstance(part, Thinking) for part in parts)
-        match [part for part in parts if not _is_elsewhere(message, part)]:
-            case []:
-                return ""
-            case [Text(text=text, source=None)]:
-                return text
-            case rest:
-                return list(self._wire_parts(message, rest)) or ""
+        written = list(self._wire_parts(message, (part for part in parts if not _is_elsewhere(message, part))))
+        texts = [wire for wire in written if isinstance(wire, str)]
+        if len(texts) == len(written):
+            # Some who speak this format take no list, not even of texts.
+            return PARAGRAPH.join(filter(None, texts))
+        return [{"type": "text", "text": wire} if isinstance(wire, str) else wire for wire in written]
 
-    def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterable[dict[str, Any]]:
+    def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterator[dict[str, Any] | str]:
+        """The parts as they came; what is a text otherwise is a string."""
         for part in parts:
             if _is_own(message) and part.source is not None and not isinstance(part, Image):
                 yield dict(part.source)
             elif isinstance(part, Text):
-                yield {"type": "text", "text": part.text}
+                yield part.text
             elif isinstance(part, Image):
                 yield self._wire_image(message, part)
             elif isinstance(part, Other) and part.kind not in SEALED_KINDS:
@@ -239,7 +239,7 @@ class _OpenAIWriter(Writer):
             else:
                 self.lossy += 1
 
-    def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
+    def _wire_image(self, message: Message, image: Image) -> dict[str, Any] | str:
         own = image.source if _is_own(message) else None
         wire = dict(own or {"type": "image_url", "image_url": {"url": url_of(image)}})
         if message.role not in {"user", "tool"} or (own is None and not is_public(image)):
@@ -247,11 +247,11 @@ class _OpenAIWriter(Writer):
         if message.role == "user":
             return wire
         self._images.append(wire)
-        return {"type": "text", "text": marks.IMAGE_BELOW}
+        return marks.IMAGE_BELOW
 
-    def _mark(self, text: str) -> dict[str, Any]:
+    def _mark(self, text: str) -> str:
         self.lossy += 1
-        return {"type": "text", "text": text}
+        return text
 
 
 def _is_own(message: Message) -> bool:

@@ -243,7 +243,8 @@ LIMIT: Final = (
     Wordings(
         r"(?:context|max(?:imum)? (?:allowed )?(?:input|prompt)) (?:length|size|window)(?: is| of| only|:)* \(?<N>"
     ),
-    Wordings(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* \(?<N>"),
+    # 2013 is MiniMax's code for this error.
+    Wordings(r"(?:model length|limit|maximum|number of tokens)(?: is| of| allowed|:)* (?!\(2013\))\(?<N>"),
 )
 # Wordings of refusals because more output was asked for than the model gives in one answer, with that limit.
 OUTPUT_LIMITS: Final = (

@@ -11,11 +11,11 @@ from foldline.engine.messages import Message
 from foldline.log.compaction.usage import Usage, bounded, learn
 from foldline.log.compaction.usage_estimate import note_report
 from foldline.log.gateway.known import forget_deleted, known_part, move, remember
+from foldline.log.gateway.side_calls import deleted_in_time
 from foldline.log.gateway.turns import Turn
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.append import append_at, prepare
 
 # Providers add some hundred tokens of their own to each prompt. Of a short one they would seem a large part.
@@ -46,19 +46,17 @@ def keep_answer(
         return
     with store.write(shares=True) as tx:
         head = paths.open_head(tx, tenant, turn.session_id, lock=True)
-        expiry = None if head.session.tools else lifecycle.expiry(tx, head.session.pk)
-        is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)
-        if drafts and is_at_end and known_part(tx, tenant, digests) is None:
-            done = append_at(tx, head, drafts, usage=usage)
-            places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
-            if exchange:
-                move(tx, tenant, turn.digest, places[len(exchange) - 1])
-            forget_deleted(tx, tenant, digests)
-            remember(tx, tenant, head.session.pk, places[len(exchange) :], digests)
-        elif usage is not None:
-            _learn(tx, head, usage)
-        if expiry is not None:
-            lifecycle.expire(tx, head.session.pk, expiry)
+        with deleted_in_time(tx, head.session):
+            is_at_end = (head.branch, head.last_message_seq) == (turn.branch, turn.seq)
+            if drafts and is_at_end and known_part(tx, tenant, digests) is None:
+                done = append_at(tx, head, drafts, usage=usage)
+                places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
+                if exchange:
+                    move(tx, tenant, turn.digest, places[len(exchange) - 1])
+                forget_deleted(tx, tenant, digests)
+                remember(tx, tenant, head.session.pk, places[len(exchange) :], digests)
+            elif usage is not None:
+                _learn(tx, head, usage)
 
 
 def _is_news(turn: Turn, prompt_tokens: int) -> bool:

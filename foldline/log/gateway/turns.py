@@ -8,20 +8,21 @@ from typing import Any, Final
 
 from sqlalchemy.exc import IntegrityError
 
-from foldline.engine.errors import FixedPartsDoNotFit, InvalidMessage, InvalidPolicy
+from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
+from foldline.log.gateway.side_calls import deleted_in_time
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
-from foldline.log.use_cases.overflow import relieve
+from foldline.log.use_cases.overflow import SHARE_MAX, relieve
 from foldline.log.use_cases.views import version_of
 
 # Others may append to the same conversation between the look-up and the lock.
@@ -29,7 +30,7 @@ TRIES: Final = 4
 # The system prompt and tools of a coding agent take 20,000 tokens, which leaves little of a small window.
 ANSWER_PART: Final = 8
 
-# No request has so many tokens: the window of a model that is not known, until its provider has named it.
+# No request has so many tokens.
 BOUNDLESS: Final = 1_000_000_000
 
 # Makes the view at a loaded head in a format: its messages, each as JSON.
@@ -231,13 +232,8 @@ def _turn(path: Path, wires: Sequence[bytes] | None, digest: bytes, dialect: Dia
     return Turn(session.id, session.version, tokens, view_tokens, wires, *place, digest, dialect, *counts)
 
 
-def relieved_turn(
-    store: Store, tenant: str, turn: Turn, verdict: Verdict, read_view: ReadView, *, learns_window: bool = False
-) -> Turn:
+def relieved_turn(store: Store, tenant: str, turn: Turn, verdict: Verdict, read_view: ReadView) -> Turn:
     """The turn with a smaller view, after its provider refused the one that it had.
-
-    With `learns_window`, a limit that the refusal names is the session's window from now on: views that grow beyond it
-    would be refused again.
 
     Raises:
         CannotShrink: no edit would make the view smaller.
@@ -245,20 +241,15 @@ def relieved_turn(
     with store.write(shares=True) as tx:
         # Another request may have moved the head meanwhile.
         path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
-        path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
-        path = _bounded(tx, path, verdict.limit_tokens) if learns_window else path
+        if not _is_relieved(path, turn):
+            with deleted_in_time(tx, path.session):
+                path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
         return _shown(tx, path, turn.dialect, turn.digest, read_view)
 
 
-def _bounded(tx: Transaction, path: Path, limit: int | None) -> Path:
-    """The session with a window of at most `limit` tokens; as it is if it could not work in that."""
-    session = path.session
-    if limit is None or limit >= session.budget.window:
-        return path
-    try:
-        return lifecycle.change(tx, session.tenant, session.id, {"context_window": limit})[0]
-    except (InvalidPolicy, FixedPartsDoNotFit):
-        return path
+def _is_relieved(path: Path, turn: Turn) -> bool:
+    """Whether another request, refused at the same time, made the turn's view as small already as this one would."""
+    return path.used * turn.multiplier <= SHARE_MAX * turn.view_tokens * path.session.multiplier
 
 
 def _created(tx: Transaction, call: _Call) -> Path:

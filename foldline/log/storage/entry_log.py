@@ -294,6 +294,7 @@ def outline_in_view(tx: Transaction, path: Path) -> Outline:
 def added_after(tx: Transaction, path: Path, seq: int) -> tuple[Outline, dict[int, Message]]:
     """The outline of the entries after `seq`, which no edit may touch, and their messages by seq: read at once."""
     parts = segments.clipped(segments.segments(tx, path), [(seq + 1, path.leaf_seq)])
+    # What is known among them is read again: a statement less for what is not, as almost all is.
     rows = rows_in(tx, path.session, parts, (*_FACTS_COLUMNS, *_TEXT_COLUMNS))
 
     def read(*_: Any) -> list[Any]:

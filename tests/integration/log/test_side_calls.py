@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from foldline_api.sent_views import SentViews
+
 from foldline.engine.gateway.answers import Answer
+from foldline.engine.overflow import verdict_of
 from foldline.log.gateway.answers import keep_answer
+from foldline.log.gateway.turns import relieved_turn
 from foldline.log.jobs.sweeps import sweep
+from foldline.log.storage.paths import open_head
 from foldline.log.storage.store import Store
 from foldline.log.use_cases.append import append, prepare
-from foldline.log.use_cases.lifecycle import list_sessions
+from foldline.log.use_cases.lifecycle import expiry, list_sessions
 from tests.integration.log.test_conversations_at_once import DEFAULTS, asked, taken
 from tests.support.log.sessions import TENANT, Clock
 
@@ -33,6 +38,16 @@ def test_a_side_call_is_deleted_in_time_and_what_goes_on_or_has_tools_is_not(sto
     sweep(store)
     assert sessions_in(store) == {talk.session_id, work.session_id}
     assert taken(store, asked("Give it a title."), EXPIRING).session_id != side.session_id
+
+
+def test_a_side_call_that_was_refused_is_one_still(store: Store) -> None:
+    side = taken(store, asked("word " * 3_000, "Yes?", "Give it a title."), EXPIRING)
+    verdict = verdict_of("prompt is too long: 3020 tokens > 2000 maximum")
+    relieved = relieved_turn(store, TENANT, side, verdict, SentViews(1 << 20).messages_at)
+    assert relieved.view_tokens < side.view_tokens
+    with store.read() as tx:
+        session = open_head(tx, TENANT, side.session_id).session
+        assert expiry(tx, session.pk) == session.created_at + 60_000
 
 
 def test_side_calls_may_be_kept(store: Store, clock: Clock) -> None:

@@ -199,6 +199,7 @@ def test_tokens_that_are_429_are_no_status() -> None:
         ("too many tokens: total number of tokens cannot exceed 2048 - received 6354", 6_354, 2_048),
         ("Range of input length should be [1, 32768]", None, 32_768),
         ("prompt too long; exceeded max context length by 5 tokens", None, None),
+        ("invalid params, context window exceeds limit (2013)", None, None),
         ("content is too long (31188 chars)", None, None),
         ("request payload size exceeds the limit: 28041 bytes", None, None),
     ],

@@ -170,6 +170,21 @@ def test_an_edited_message_keeps_the_sources_of_its_parts() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message("user", (Text("The summary:"), Text("They went."))),
+        Message("user", (Text("The summary:", {"type": "text"}), Text("They went.")), "anthropic"),
+        Message("assistant", (Text("The summary:"), Text(""), Text("They went."))),
+        Message("tool", (ToolResult("c1", (Text("The summary:"), Text("They went."))),)),
+    ],
+)
+def test_what_is_text_alone_is_one_text(message: Message) -> None:
+    """DeepSeek refuses lists, Groq those in system messages: "invalid type: sequence, expected a string"."""
+    (rendered,) = OPENAI.render([message], None).messages
+    assert rendered["content"] == "The summary:\n\nThey went."
+
+
 def test_an_edited_assistant_message_keeps_its_reasoning() -> None:
     edited = Message("assistant", (Thinking("hm"), Text("cut")), "openai")
     assert OPENAI.render([edited], None).messages == [
