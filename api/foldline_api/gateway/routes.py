@@ -34,7 +34,10 @@ READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
 # What the caller gets as an error of the provider's kind.
 REFUSED: Final = (UpstreamFailed, BodyTooLarge, BodyTooSlow, BodiesFull)
 Found = TypeVar("Found")
-_TOO_LONG: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+# The last is that of text-generation-inference, and of those who run it.
+_TOO_LONG: Final = frozenset(
+    {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
+)
 
 
 class GatewayRoute(Route):

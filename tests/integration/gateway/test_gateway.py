@@ -119,8 +119,9 @@ def test_side_calls_and_other_conversations_are_sessions_of_their_own(gateway: s
     assert session_of(first) != session_of(second)
 
 
-def test_a_refusal_for_length_is_compacted_and_sent_again_unseen(provider: AgentProvider) -> None:
-    provider.window = WINDOW // 2
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_refusal_for_length_is_compacted_and_sent_again_unseen(provider: AgentProvider, status: int) -> None:
+    provider.window, provider.refusal_status = WINDOW // 2, status
     with gateway_to(provider) as address:
         agent = WholeHistoryAgent(address, "/v1/messages")
         agent.say("Read all parts.")

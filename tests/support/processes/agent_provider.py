@@ -32,9 +32,9 @@ class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
     `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
-    It counts `scale` tokens for one of Foldline's. `before_answer` is called with the number of each answer. Where a
-    tool named recall is offered, the next answers ask it for `recalls`. While there is a `failure`, a status and a
-    body, that is the answer to everything.
+    What is longer than its `window` is refused with `refusal_status`; it counts `scale` tokens for one of Foldline's.
+    `before_answer` is called with the number of each answer. Where a tool named recall is offered, the next answers ask
+    it for `recalls`. While there is a `failure`, a status and a body, that is the answer to everything.
     """
 
     window: int = 1 << 40
@@ -44,6 +44,7 @@ class AgentProvider:
     recalls: list[str] = field(default_factory=list)
     failure: tuple[int, bytes] | None = None
     url: str = ""
+    refusal_status: int = 400
     refusals: int = 0
     calls: int = 0
     largest: int = 0
@@ -75,7 +76,7 @@ class AgentProvider:
         self.largest, self.newest = max(self.largest, used), used
         if used > self.window:
             self.refusals += 1
-            return 400, json.dumps(api.error(self.window, used)).encode(), "application/json"
+            return self.refusal_status, json.dumps(api.error(self.window, used)).encode(), "application/json"
         number = next(self._numbers)
         self.before_answer(number)
         message = api.message(*self._next(number, body.get("tools"), used))
