@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from typing import Any, Final
 
 from foldline.engine.formats.contract import PARAGRAPH
@@ -24,12 +23,6 @@ def alternating(messages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         else:
             joined.append(message)
     return joined
-
-
-def alternates(messages: Iterable[dict[str, Any]]) -> bool:
-    """Whether users and assistants take turns in these wire messages already."""
-    roles = [message.get("role") for message in messages]
-    return all(first != second or first not in _ROLES for first, second in pairwise(roles))
 
 
 def _is_continued(first: dict[str, Any], second: dict[str, Any]) -> bool:

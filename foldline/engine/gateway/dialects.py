@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
-from foldline.engine.formats.alternation import alternates, alternating
 from foldline.engine.formats.contract import Wire
 from foldline.engine.gateway.cache_marks import MOST_MARKS, with_last_marked, with_summary_marked, without_marks
 from foldline.engine.messages import JsonObject, Message
-from foldline.engine.wire import dumps, loads
+from foldline.engine.wire import dumps
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
 _LEADING: Final = frozenset({"system", "developer"})
@@ -23,9 +22,8 @@ class Dialect:
     """One API: its path, the upstream's name, the format of its messages, and the fields of a request.
 
     `output` are the fields that bound the answer. With `leads`, system messages before all others are fixed parts;
-    where the system prompt has a field of its own, a system message is something that was said. With `has_turns`, some
-    who serve it want users and assistants to take turns. A request with one of `elsewhere` has its history at the
-    provider. `session_headers` carry the id that an agent gives its conversation.
+    where the system prompt has a field of its own, a system message is something that was said. A request with one of
+    `elsewhere` has its history at the provider. `session_headers` carry the id that an agent gives its conversation.
     """
 
     path: str
@@ -35,7 +33,6 @@ class Dialect:
     system: str | None
     output: tuple[str, ...]
     leads: bool = True
-    has_turns: bool = False
     elsewhere: tuple[str, ...] = ()
     session_headers: tuple[str, ...] = ()
 
@@ -58,7 +55,6 @@ DIALECTS: Final = (
         messages="messages",
         system=None,
         output=("max_completion_tokens", "max_tokens"),
-        has_turns=True,
         session_headers=("x-session-id",),
     ),
     Dialect(
@@ -119,17 +115,12 @@ class AgentRequest:
         return FORMATS[self.dialect.format].parse(self.wires[first:], self.dialect.messages)
 
     def showing(self, wires: Sequence[bytes]) -> RequestBody:
-        """The request with other wire messages in the place of its conversation, each as JSON.
-
-        If users and assistants took turns in the conversation, they do in these.
-        """
+        """The request with other wire messages in the place of its conversation, each as JSON."""
         name = self.dialect.messages
         if self.mark is not None:
             wires = with_last_marked(wires, self.mark)
             if self.other_marks + 1 < MOST_MARKS:
                 wires = with_summary_marked(wires, self.mark)
-        if self.dialect.has_turns and alternates(self.wires):
-            wires = [*map(dumps, alternating(map(loads, wires)))]
         fields = {key: value for key, value in self.body.items() if key != name}
         return RequestBody(name, fields, (*map(dumps, self.leading), *wires))
 
