@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Final
 
 UNKNOWN: Final = 0
+# The longest side that a PNG may have, by its specification; a broken one may claim twice that.
+LONGEST: Final = 2**31 - 1
 # By what the bytes begin with: how many are read, a multiple of 3. A JPEG has its sides behind its profiles and
 # previews; the others have them at their begin.
 BYTES_READ: Final = MappingProxyType(
@@ -25,7 +27,10 @@ def longest_side(data: str | None) -> int:
     """
     start = _decoded(data or "", 12)
     known = next((number for begin, number in BYTES_READ.items() if start.startswith(begin)), 0)
-    return max(UNKNOWN, *_reader()(BytesIO(_decoded(data or "", known)), exif_rotation=False)) if known else UNKNOWN
+    if not known:
+        return UNKNOWN
+    sides = _reader()(BytesIO(_decoded(data or "", known)), exif_rotation=False)
+    return min(LONGEST, max(UNKNOWN, *sides))
 
 
 def _decoded(data: str, number: int) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -129,6 +130,15 @@ def test_an_image_with_too_long_a_side_is_in_no_view(api: Api) -> None:
     assert (numbers(view), view["lossy"], view["budget"]["images"]) == ([2], 1, 1)
     api.client.patch(session, json={"model": "openai/gpt-4o"})
     assert numbers(api.get(f"{session}/context?format=anthropic")) == [1, 2]
+
+
+def test_an_image_with_a_broken_header_is_stored(api: Api) -> None:
+    header = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4) + b"IHDR" + (0xFFFF_FFFF).to_bytes(4) * 2
+    data = b64encode(header + b"\0" * 64).decode()
+    image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
+    session = api.session(model="openai/gpt-4o")
+    api.say(session, {"role": "user", "content": [image]})
+    assert api.get(f"{session}/context")["messages"] == [{"role": "user", "content": [image]}]
 
 
 def test_of_many_images_in_the_last_user_message_those_with_too_long_a_side_are_left_out(api: Api) -> None:

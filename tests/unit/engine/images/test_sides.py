@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foldline.engine.images.sides import BYTES_READ, UNKNOWN, longest_side
+from foldline.engine.images.sides import BYTES_READ, LONGEST, UNKNOWN, longest_side
 
 SAMPLES = {
     "PNG": (
@@ -73,6 +73,11 @@ def test_documents_are_not_parsed() -> None:
     assert longest_side(b64encode(drawing).decode()) == UNKNOWN
 
 
+def test_a_broken_header_claims_no_more_than_a_png_may_have() -> None:
+    header = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4) + b"IHDR" + (0xFFFF_FFFF).to_bytes(4) + (40).to_bytes(4)
+    assert longest_side(b64encode(header + b"\0" * 64).decode()) == LONGEST
+
+
 @given(st.sampled_from([*BYTES_READ]), st.binary(max_size=400))
 def test_any_bytes_have_sides_or_none(begin: bytes, rest: bytes) -> None:
-    assert longest_side(b64encode(begin + rest).decode()) >= UNKNOWN
+    assert UNKNOWN <= longest_side(b64encode(begin + rest).decode()) <= LONGEST
