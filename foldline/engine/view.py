@@ -97,7 +97,7 @@ def shown_items(
 
 def pins_message(pins: Sequence[str]) -> Message:
     """The user message that carries the pins verbatim."""
-    return Message("user", (Text(wording.PINNED), *map(Text, pins)))
+    return user(wording.pinned(pins))
 
 
 def summary_message(text: str) -> Message:

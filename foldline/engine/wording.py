@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
@@ -46,6 +46,7 @@ READ_AGAIN_NAMED: Final = re.compile(r'\["[^"]*" was read again later; see below
 # How markers and interim summaries begin, with the number of their messages.
 HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is|are) out of view\.")
 INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
+_FRAME: Final = re.compile(rf"{re.escape(SUMMARY)}|{re.escape(BRANCH)}|{INTERIM_BEGIN.pattern}[^\n]{{0,80}}")
 
 
 def cleared(tool: str, path: str = "") -> str:
@@ -166,4 +167,19 @@ def summary_frame_tokens() -> int:
 
 def pins_tokens(pins: list[str]) -> int:
     """Tokens of the message that carries the pins; 0 if there are none."""
-    return MESSAGE + count_text(PINNED) + sum(map(count_text, pins)) if pins else 0
+    return MESSAGE + count_text(pinned(pins)) if pins else 0
+
+
+def pinned(pins: Sequence[str]) -> str:
+    """The text that carries the pins verbatim."""
+    return "\n".join((PINNED, *pins))
+
+
+def is_frame(text: str) -> bool:
+    """Whether a text is the line that stands above a summary, alone."""
+    return _FRAME.fullmatch(text) is not None
+
+
+def is_framed(text: str) -> bool:
+    """Whether a text begins with a line of ours, which says whose words follow."""
+    return text.startswith(PINNED) or _FRAME.match(text) is not None

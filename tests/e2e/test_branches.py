@@ -92,7 +92,7 @@ def view_of(deployment: Deployment, session: str, query: str = "") -> list[Json]
 
 def as_read(summary: str) -> Json:
     """The message that shows a branch summary to a model."""
-    return {"role": "user", "content": f"{BRANCH}\n\n{summary}"}
+    return {"role": "user", "content": f"{BRANCH}\n{summary}"}
 
 
 def wait_for_a_sweep(deployment: Installed) -> None:

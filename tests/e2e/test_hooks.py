@@ -127,7 +127,7 @@ def test_a_summary_that_a_hook_supplies_is_published_word_for_word_without_a_cal
     (made,) = compactions(deployment, session)
     assert (made["id"], made["from_hook"]) == (job["compaction_id"], "guard")
     assert made["details"] == {"ticket": 7, "read_files": [], "modified_files": []}
-    assert view_of(deployment, session)[0]["content"].endswith(f"\n\n{BY_HAND}")
+    assert view_of(deployment, session)[0]["content"].endswith(f"\n{BY_HAND}")
     assert deployment.calls == 0
 
 

@@ -51,7 +51,7 @@ def test_a_job_succeeds_and_its_view_fits_with_the_rules_word_for_word(service: 
     view = service.get(f"{session}/context", params={"format": "openai"}).json()
     assert view["budget"]["fits"]
     assert view["budget"]["used"] <= TARGET_TOKENS
-    assert view["messages"][0]["content"].endswith(f"\n\n{compaction['summary']}")
+    assert view["messages"][0]["content"].endswith(f"\n{compaction['summary']}")
     assert {f"- {said.rule}" for said in SAID} <= set(compaction["summary"].splitlines())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
@@ -110,7 +110,8 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
     found = None
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
-        found = await _in_place(gateway, call, partial(_prepare, gateway, dialect, call))
+        place = _place(gateway.service.places, call)
+        found = await _in_place(place, partial(_prepare, gateway, dialect, call))
     found = found or Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
     _publish(gateway, found)
     return found
@@ -120,15 +121,17 @@ async def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwa
     """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done."""
     if gateway.settings.gateway != "on":
         return None
-    return await _in_place(gateway, call, partial(_shortened, gateway, call, refused, refusal))
+    # A conversation that is stored is not read again.
+    place = nullcontext() if refused.turn else _place(gateway.service.places, call)
+    return await _in_place(place, partial(_shortened, gateway, call, refused, refusal))
 
 
-async def _in_place(gateway: Gateway, call: GatewayRequest, work: Callable[[IsAwaited], Found]) -> Found | None:
+async def _in_place(place: AbstractAsyncContextManager[None], work: Callable[[IsAwaited], Found]) -> Found | None:
     """What the work gives, in a thread; None if it takes too long, or if too many large requests wait."""
     found, given_up = None, Event()
     try:
         with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
-            async with _place(gateway.service.places, call):
+            async with place:
                 found = await anyio.to_thread.run_sync(work, lambda: not given_up.is_set(), abandon_on_cancel=True)
     finally:
         given_up.set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from foldline.engine.formats.contract import PARAGRAPH
+from foldline.engine.wording import is_framed
 
 _ROLES: Final = frozenset({"user", "assistant", "model"})
 
@@ -40,8 +40,9 @@ def _together(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     if "parts" in both:
         return {**both, "parts": [*first["parts"], *second["parts"]]}
     contents = [content for content in (first.get("content"), second.get("content")) if content]
-    if all(isinstance(content, str) for content in contents):
-        return {**both, "content": PARAGRAPH.join(contents) or second.get("content")}
+    # Behind a frame of ours, nothing would say where its text ends and another's words begin.
+    if all(isinstance(content, str) and not is_framed(content) for content in contents):
+        return {**both, "content": "\n\n".join(contents) or second.get("content")}
     return {**both, "content": [block for content in contents for block in _blocks(content)]}
 
 

@@ -6,14 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, Self
+from typing import Any, Protocol, Self
 
 from foldline.engine.messages import Message
 
 # A message as a format writes it.
 Wire = dict[str, Any]
-# Between texts that are written as one.
-PARAGRAPH: Final = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)

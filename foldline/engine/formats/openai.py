@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import marks
 from foldline.engine.formats.checked import a_kind, a_text, an_object, an_optional_text, each, listed, mismatch, no_role
-from foldline.engine.formats.contract import PARAGRAPH, Format, Signs, Writer
+from foldline.engine.formats.contract import Format, Signs, Writer
 from foldline.engine.formats.ids import WireIds, fitting
 from foldline.engine.formats.images import image_at, is_public, url_of
 from foldline.engine.messages import (
@@ -24,6 +24,7 @@ from foldline.engine.messages import (
     ToolCall,
     ToolResult,
 )
+from foldline.engine.wording import is_frame
 
 NAME: Final = "openai"
 ID_PATTERN: Final = re.compile(r".{1,64}", re.DOTALL)
@@ -218,20 +219,23 @@ class _OpenAIWriter(Writer):
     def _content(self, message: Message, parts: Sequence[Part]) -> str | list[dict[str, Any]]:
         if not _is_own(message):
             self.lossy += sum(isinstance(part, Thinking) for part in parts)
-        written = list(self._wire_parts(message, (part for part in parts if not _is_elsewhere(message, part))))
-        texts = [wire for wire in written if isinstance(wire, str)]
-        if len(texts) == len(written):
-            # Some who speak this format take no list, not even of texts.
-            return PARAGRAPH.join(filter(None, texts))
-        return [{"type": "text", "text": wire} if isinstance(wire, str) else wire for wire in written]
+        match [part for part in parts if not _is_elsewhere(message, part)]:
+            case []:
+                return ""
+            case [Text(text=text, source=None)]:
+                return text
+            case [Text(text=line, source=None), Text(text=text, source=None)] if is_frame(line):
+                # Some who speak this format take no list of texts. The line break costs no token behind a frame.
+                return f"{line}\n{text}"
+            case rest:
+                return list(self._wire_parts(message, rest)) or ""
 
-    def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterator[dict[str, Any] | str]:
-        """The parts as they came; what is a text otherwise is a string."""
+    def _wire_parts(self, message: Message, parts: Iterable[Part]) -> Iterable[dict[str, Any]]:
         for part in parts:
             if _is_own(message) and part.source is not None and not isinstance(part, Image):
                 yield dict(part.source)
             elif isinstance(part, Text):
-                yield part.text
+                yield {"type": "text", "text": part.text}
             elif isinstance(part, Image):
                 yield self._wire_image(message, part)
             elif isinstance(part, Other) and part.kind not in SEALED_KINDS:
@@ -239,7 +243,7 @@ class _OpenAIWriter(Writer):
             else:
                 self.lossy += 1
 
-    def _wire_image(self, message: Message, image: Image) -> dict[str, Any] | str:
+    def _wire_image(self, message: Message, image: Image) -> dict[str, Any]:
         own = image.source if _is_own(message) else None
         wire = dict(own or {"type": "image_url", "image_url": {"url": url_of(image)}})
         if message.role not in {"user", "tool"} or (own is None and not is_public(image)):
@@ -247,11 +251,11 @@ class _OpenAIWriter(Writer):
         if message.role == "user":
             return wire
         self._images.append(wire)
-        return marks.IMAGE_BELOW
+        return {"type": "text", "text": marks.IMAGE_BELOW}
 
-    def _mark(self, text: str) -> str:
+    def _mark(self, text: str) -> dict[str, Any]:
         self.lossy += 1
-        return text
+        return {"type": "text", "text": text}
 
 
 def _is_own(message: Message) -> bool:

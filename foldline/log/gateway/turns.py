@@ -11,18 +11,19 @@ from sqlalchemy.exc import IntegrityError
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject
+from foldline.engine.models.windows import known_model
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
 from foldline.log.gateway.side_calls import deleted_in_time
 from foldline.log.storage import paths, segments
-from foldline.log.storage.rows import Path
+from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import branches, lifecycle
 from foldline.log.use_cases.append import NEWEST, PreparedMessage, append_at, prepare
 from foldline.log.use_cases.lifecycle import NewSession
-from foldline.log.use_cases.overflow import SHARE_MAX, relieve
+from foldline.log.use_cases.overflow import is_relieved, relieve
 from foldline.log.use_cases.views import version_of
 
 # Others may append to the same conversation between the look-up and the lock.
@@ -239,17 +240,14 @@ def relieved_turn(store: Store, tenant: str, turn: Turn, verdict: Verdict, read_
         CannotShrink: no edit would make the view smaller.
     """
     with store.write(shares=True) as tx:
-        # Another request may have moved the head meanwhile.
-        path = _at(tx, paths.open_head(tx, tenant, turn.session_id, lock=True), turn.branch, turn.seq)
-        if not _is_relieved(path, turn):
-            with deleted_in_time(tx, path.session):
+        head = paths.open_head(tx, tenant, turn.session_id, lock=True)
+        with deleted_in_time(tx, head.session):
+            # Another request may have moved the head meanwhile, or, refused at the same time, relieved the view.
+            path = _at(tx, head, turn.branch, turn.seq)
+            refused = turn.view_tokens * path.session.multiplier // turn.multiplier
+            if not is_relieved(path, verdict, refused):
                 path, _, _ = relieve(tx, tenant, turn.session_id, verdict, version=path.session.version)
         return _shown(tx, path, turn.dialect, turn.digest, read_view)
-
-
-def _is_relieved(path: Path, turn: Turn) -> bool:
-    """Whether another request, refused at the same time, made the turn's view as small already as this one would."""
-    return path.used * turn.multiplier <= SHARE_MAX * turn.view_tokens * path.session.multiplier
 
 
 def _created(tx: Transaction, call: _Call) -> Path:
@@ -286,9 +284,16 @@ def _changes(path: Path, asked: AgentRequest, defaults: Defaults) -> dict[str, A
         "max_output_tokens": _output_tokens(asked, defaults),
         "system": asked.system or "",
         "tools": list(asked.tools),
-        **({} if defaults.context_window is None else {"context_window": defaults.context_window}),
+        "context_window": _window(session, defaults),
     }
     return {name: value for name, value in wanted.items() if getattr(session, name) != value}
+
+
+def _window(session: Session, defaults: Defaults) -> int | None:
+    """The session's window from now on: a model that was not known may be, by a newer list of models."""
+    if defaults.context_window is None and session.context_window == BOUNDLESS and known_model(session.model):
+        return None
+    return defaults.context_window or session.context_window
 
 
 def _output_tokens(asked: AgentRequest, defaults: Defaults) -> int | None:

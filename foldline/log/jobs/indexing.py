@@ -68,10 +68,10 @@ def _index_some(store: Store) -> bool:
     """Index a few entries; whether there may be more that can be indexed now."""
     with store.read() as tx:
         found = passages.unindexed(tx, AT_ONCE)
-    first = found[: fitting((one.size for _, _, one in found), BYTES_AT_ONCE)]
     done = 0
-    for (tenant, session_id), rows in groupby(first, key=lambda row: row[:2]):
-        places = [one.place for _, _, one in rows]
+    for (tenant, session_id), rows in groupby(found, key=lambda row: row[:2]):
+        waiting = [one for _, _, one in rows]
+        places = [one.place for one in waiting[: fitting((one.size for one in waiting), BYTES_AT_ONCE)]]
         try:
             with store.read() as tx:
                 session = paths.open_head(tx, tenant, session_id).session
@@ -83,7 +83,8 @@ def _index_some(store: Store) -> bool:
             with store.write() as tx:
                 passages.give_up(tx, tenant, session_id, places)
             done += len(places)
-    return done == len(first) and (len(first) < len(found) or len(found) == AT_ONCE)
+    # What is left is of sessions that are locked, or more than fits at once.
+    return done > 0 and (done < len(found) or len(found) == AT_ONCE)
 
 
 def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bool) -> int:

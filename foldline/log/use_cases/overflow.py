@@ -88,13 +88,23 @@ def _raise_multiplier(path: Path, actual_tokens: int | None) -> None:
         session.multiplier = max(session.multiplier, min(MULTIPLIER_MAX, reported))
 
 
+def is_relieved(path: Path, verdict: Verdict, refused: int) -> bool:
+    """Whether the view is as small already as a relief of one that took so many scaled tokens would make it."""
+    is_about_tokens = not (verdict.is_too_large or verdict.is_reasoning_refused)
+    return is_about_tokens and path.used <= int(SHARE_MAX * _room(path, verdict, refused))
+
+
 def _target(path: Path, verdict: Verdict) -> int:
-    """The target in scaled tokens: a share of the smallest of provider's limit, refused view and budget."""
-    used, session = path.used, path.session
-    limits = [used, session.budget.limit]
+    """The target in scaled tokens: a share of the room for the refused view."""
+    return int(min(path.session.policy.target, SHARE_MAX) * _room(path, verdict, path.used))
+
+
+def _room(path: Path, verdict: Verdict, refused: int) -> int:
+    """The smallest of provider's limit, refused view and budget, in scaled tokens."""
+    limits = [refused, path.session.budget.limit]
     if verdict.input_limit_tokens is not None:
-        limits.append(_in_our_tokens(verdict.input_limit_tokens, used, verdict.actual_tokens))
-    return int(min(session.policy.target, SHARE_MAX) * min(limits))
+        limits.append(_in_our_tokens(verdict.input_limit_tokens, refused, verdict.actual_tokens))
+    return min(limits)
 
 
 def _in_our_tokens(tokens: int, used: int, actual_tokens: int | None) -> int:

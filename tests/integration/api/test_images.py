@@ -136,7 +136,7 @@ def test_an_image_with_a_broken_header_is_stored(api: Api) -> None:
     header = b"\x89PNG\r\n\x1a\n" + (13).to_bytes(4) + b"IHDR" + (0xFFFF_FFFF).to_bytes(4) * 2
     data = b64encode(header + b"\0" * 64).decode()
     image = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}}
-    session = api.session(model="openai/gpt-4o")
+    session = api.session(model="openai/gpt-4o", context_window=200_000)
     api.say(session, {"role": "user", "content": [image]})
     assert api.get(f"{session}/context")["messages"] == [{"role": "user", "content": [image]}]
 

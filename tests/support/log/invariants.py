@@ -12,7 +12,7 @@ from foldline.engine.messages import Message, Text, ToolResult
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.outline import Item, Summarized
 from foldline.engine.tokens.counter import count_messages, count_system, scaled
-from foldline.engine.wording import marker_tokens, stub_tokens, summary_frame_tokens
+from foldline.engine.wording import marker_tokens, pinned, stub_tokens, summary_frame_tokens
 from foldline.log.compaction import summaries
 from foldline.log.errors import CallsOpen
 from foldline.log.storage import entry_log, paths, segments
@@ -139,7 +139,7 @@ def _check_that_all_is_accounted_for(reference: Reference, shown: Sequence[Messa
         if not is_away and entry.seq not in outline.live.cells:
             assert set(_texts([entry])) - {""} <= texts, "a message is neither in view nor accounted for"
     assert {reference.texts[edit.summary] for edit in outline.live.condensed} <= texts
-    assert set(reference.pins) <= texts
+    assert not reference.pins or pinned(reference.pins) in texts
     said = [entry.message for entry in messages if entry.message and entry.message.role == "user"]
     assert not said or said[-1] in shown, "the last user message is in view"
 

@@ -25,11 +25,7 @@ def test_pins_come_first_and_verbatim() -> None:
     talk = Conversation.of([user("go")])
     view = make_view(talk.outline, talk.messages, {}, ["never  push", "use tabs\n"])
     assert view[0].role == "user"
-    assert [part.text for part in view[0].parts if isinstance(part, Text)] == [
-        wording.PINNED,
-        "never  push",
-        "use tabs\n",
-    ]
+    assert view[0] == user(f"{wording.PINNED}\nnever  push\nuse tabs\n")
 
 
 def test_a_summary_is_a_user_message() -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from foldline.engine import wording
 from foldline.engine.formats.alternation import alternating
 
 BOLD = {"type": "text", "text": "b", "cache_control": {"type": "ephemeral"}}
@@ -27,6 +28,13 @@ def _says(role: str, content: object, **keys: Any) -> dict[str, Any]:
 )
 def test_neighbours_of_one_role_become_one_message(messages: list[Any], expected: list[Any]) -> None:
     assert alternating(messages) == expected
+
+
+@pytest.mark.parametrize("line", [wording.SUMMARY, wording.PINNED, wording.interim(7)])
+def test_what_is_behind_a_line_of_ours_does_not_run_into_the_next_words(line: str) -> None:
+    framed = f"{line}\n- They went."
+    blocks = [{"type": "text", "text": framed}, {"type": "text", "text": "Go on."}]
+    assert alternating([_says("user", framed), _says("user", "Go on.")]) == [_says("user", blocks)]
 
 
 def test_tool_messages_and_items_without_a_role_stay_apart() -> None:

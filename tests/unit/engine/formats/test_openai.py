@@ -2,11 +2,13 @@ from typing import Any
 
 import pytest
 
+from foldline.engine import wording
 from foldline.engine.errors import InvalidMessage
 from foldline.engine.formats import FORMATS
 from foldline.engine.formats.openai import NAME_PATTERN
 from foldline.engine.formats.rules import check
 from foldline.engine.messages import Image, Message, Other, Text, Thinking, ToolCall, ToolResult, user
+from foldline.engine.tokens.counter import count_messages, count_text
 
 OPENAI = FORMATS["openai"]
 
@@ -170,19 +172,12 @@ def test_an_edited_message_keeps_the_sources_of_its_parts() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        Message("user", (Text("The summary:"), Text("They went."))),
-        Message("user", (Text("The summary:", {"type": "text"}), Text("They went.")), "anthropic"),
-        Message("assistant", (Text("The summary:"), Text(""), Text("They went."))),
-        Message("tool", (ToolResult("c1", (Text("The summary:"), Text("They went."))),)),
-    ],
-)
-def test_what_is_text_alone_is_one_text(message: Message) -> None:
-    """DeepSeek refuses lists, Groq those in system messages: "invalid type: sequence, expected a string"."""
-    (rendered,) = OPENAI.render([message], None).messages
-    assert rendered["content"] == "The summary:\n\nThey went."
+@pytest.mark.parametrize("line", [wording.SUMMARY, wording.BRANCH, wording.interim(7)])
+def test_a_summary_is_one_text_below_its_line(line: str) -> None:
+    """DeepSeek refuses lists of texts: "invalid type: sequence, expected a string"."""
+    (rendered,) = OPENAI.render([Message("user", (Text(line), Text("They went.")))], None).messages
+    assert rendered["content"] == f"{line}\nThey went."
+    assert count_messages(OPENAI.parse([rendered])) <= count_messages([user(line)]) + count_text("They went.")
 
 
 def test_an_edited_assistant_message_keeps_its_reasoning() -> None:
