@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fuzz.hostile_requests import hostile_service, run_hostile
+import pytest
 
-TRANSCRIPTS = 120
+from tests.fuzz.hostile_requests import DATABASES, hostile_service, run_hostile
+
+TRANSCRIPTS = 60
 
 
-def test_hostile_transcripts_get_answers_and_views_that_providers_accept(tmp_path: Path) -> None:
-    with hostile_service(tmp_path, "sqlite") as service:
-        found = run_hostile(service, TRANSCRIPTS, 1, lambda: None)
+@pytest.mark.parametrize(("database", "seed"), [*zip(DATABASES, (27, 1), strict=True)])
+def test_hostile_transcripts_get_answers_and_views_that_providers_accept(
+    tmp_path: Path, database: str, seed: int
+) -> None:
+    with hostile_service(tmp_path, database) as service:
+        found = run_hostile(service, TRANSCRIPTS, seed, lambda: None)
     assert found.wrong == []
     assert found.views > 2 * TRANSCRIPTS
     assert {200, 201, 422} <= set(found.statuses)

@@ -40,7 +40,7 @@ def test_the_files_stand_below_a_summary_in_views_and_not_in_what_the_next_one_i
     assert claim.request.max_tokens < claim.wanted.covered.max_tokens
     assert pi.publish(claim, tokens=10_000) == "succeeded"
     shown = str(pi.wire()[0]["content"])
-    assert " gist gist\\n\\n" + LISTS.replace("\n", "\\n") in shown
+    assert f" gist gist\n\n{LISTS}" in shown
     pi.append(*turns(4, 60))
     pi.compact()
     (previous,) = pi.claimed().request.previous
@@ -83,7 +83,7 @@ def test_the_summary_of_a_branch_has_the_lists_too(new_scene: NewScene) -> None:
     with_files(scene).append(assistant(400))
     scene.leave(said[0])
     assert scene.work() == ["succeeded"]
-    assert LISTS.replace("\n", "\\n") in str(scene.wire()[-1]["content"])
+    assert LISTS in str(scene.wire()[-1]["content"])
 
 
 def test_a_summarys_files_are_those_of_all_it_covers_also_of_summaries_it_replaces(scene: Scene) -> None:
