@@ -133,7 +133,8 @@ def test_with_encryption_nothing_that_is_said_is_ever_in_a_file(kind: str, tmp_p
         # Names are not encrypted.
         assert place.found() == {WORDS["key"]}
         assert ann.send("DELETE", "/tenant?keys=true") == {"sessions": 3, "keys": 1}
-        assert place.found() == {WORDS["key"]}
+        # A sweep may have overwritten the name already.
+        assert place.found() <= {WORDS["key"]}
 
 
 def test_a_purge_takes_the_uri_of_a_file_and_refuses_one_of_none(tmp_path: Path) -> None:
