@@ -194,7 +194,8 @@ def _is_whole(answer: _Answer, kind: Kind) -> bool:
 
 def _is_no_image(part: Part) -> bool:
     """Whether a part is an image that has neither a URL nor a file, which OpenAI refuses."""
-    return isinstance(part, Other) and part.kind == IMAGE and not isinstance(part.source.get("file_id"), str)
+    is_image = (isinstance(part, Image) and not url_of(part)) or (isinstance(part, Other) and part.kind == IMAGE)
+    return is_image and not isinstance((part.source or {}).get("file_id"), str)
 
 
 def _is_developers(part: Part) -> bool:

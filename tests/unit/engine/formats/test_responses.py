@@ -167,11 +167,18 @@ def test_a_wrong_item_is_refused_with_its_path(item: object, path: str) -> None:
 # Rendering
 
 
-@pytest.mark.parametrize("part", [{"type": "input_image"}, {"type": "input_image", "image_url": None, "file_id": 3}])
-def test_an_image_that_is_nowhere_is_a_mark(part: Wire) -> None:
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ({"type": "input_image"}, "[input_image left out]"),
+        ({"type": "input_image", "image_url": ""}, "[image left out]"),
+        ({"type": "input_image", "image_url": None, "file_id": 3}, "[input_image left out]"),
+    ],
+)
+def test_an_image_that_is_nowhere_is_a_mark(part: Wire, text: str) -> None:
     items = [{"role": "user", "content": [part]}, _call(), _output(output=[part])]
     rendered = RESPONSES.render(RESPONSES.parse(items), None)
-    mark = {"type": "input_text", "text": "[input_image left out]"}
+    mark = {"type": "input_text", "text": text}
     assert [rendered.messages[0]["content"], rendered.messages[2]["output"], rendered.lossy] == [[mark], [mark], 2]
 
 
