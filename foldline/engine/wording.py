@@ -46,7 +46,8 @@ READ_AGAIN_NAMED: Final = re.compile(r'\["[^"]*" was read again later; see below
 # How markers and interim summaries begin, with the number of their messages.
 HIDDEN_BEGIN: Final = re.compile(r"\[(?:Some of the|\d+) earlier messages? (?:is|are) out of view\.")
 INTERIM_BEGIN: Final = re.compile(r"\[Interim summary of \d+ earlier messages?\.")
-_FRAME: Final = re.compile(rf"{re.escape(SUMMARY)}|{re.escape(BRANCH)}|{INTERIM_BEGIN.pattern}[^\n]{{0,80}}")
+# What stands above Foldline's own summaries, in a part of its own or in the same one.
+FRAME: Final = re.compile(rf"{re.escape(SUMMARY)}|{re.escape(BRANCH)}|{INTERIM_BEGIN.pattern}[^\n]{{0,80}}")
 
 
 def cleared(tool: str, path: str = "") -> str:
@@ -177,9 +178,9 @@ def pinned(pins: Sequence[str]) -> str:
 
 def is_frame(text: str) -> bool:
     """Whether a text is the line that stands above a summary, alone."""
-    return _FRAME.fullmatch(text) is not None
+    return FRAME.fullmatch(text) is not None
 
 
 def is_framed(text: str) -> bool:
     """Whether a text begins with a line of ours, which says whose words follow."""
-    return text.startswith(PINNED) or _FRAME.match(text) is not None
+    return text.startswith(PINNED) or FRAME.match(text) is not None

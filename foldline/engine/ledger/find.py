@@ -26,16 +26,10 @@ THOUGHT_CHARS: Final = 4_000
 THOUGHT_SENTENCES: Final = 40
 # How the examples begin that some agents put before the task.
 _DEMONSTRATION: Final = re.compile(r"\A\W{0,8}Here is a demonstration of how to", re.IGNORECASE)
-# What stands above Foldline's own summaries, in a part of its own or in the same one.
-_FRAMES: Final = (
-    re.escape(wording.SUMMARY),
-    re.escape(wording.BRANCH),
-    rf"{wording.INTERIM_BEGIN.pattern}[^\n]{{0,80}}",
-)
-_BARE_FRAME: Final = re.compile(rf"\s*(?:{'|'.join(_FRAMES)})\s*")
+_BARE_FRAME: Final = re.compile(rf"\s*(?:{wording.FRAME.pattern})\s*")
 # How the summaries of Foldline, Claude Code, Codex, pi and Gemini CLI begin.
 _TAGS: Final = "<(?:state_snapshot|compressed_chat_history|conversation_summary)>"
-_SUMMARY_BEGIN: Final = re.compile(rf"\W{{0,8}}(?:{'|'.join((*_FRAMES, *AROUND, _TAGS))})")
+_SUMMARY_BEGIN: Final = re.compile(rf"\W{{0,8}}(?:{'|'.join((wording.FRAME.pattern, *AROUND, _TAGS))})")
 # What stands before a late result that a view quotes; its end has the same number.
 _LATE_BEGIN: Final = re.compile(r"\[Late result (\d{6}):\]")
 _KANA_OR_HANGUL: Final = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
