@@ -23,6 +23,7 @@ from tests.fuzz.victim import Victim, percentile
 
 QUIET_SECONDS = 10.0
 SHOWN = 40
+SHOWN_OF_KIND = 5
 
 
 def main() -> int:
@@ -52,10 +53,14 @@ def _hostile(options: Any) -> bool:
     with _folder() as folder, hostile_service(folder, options.database) as service:
         victim = Victim(service.url)
         quiet = victim.quiet(QUIET_SECONDS)
-        with victim.during(), Progress(console=notes()) as progress:
-            task = progress.add_task("hostile transcripts", total=options.transcripts)
-            found = run_hostile(service, options.transcripts, options.seed, lambda: progress.advance(task))
-    return _print(found, quiet, victim.seconds)
+        found = Findings()
+        try:
+            with victim.during(), Progress(console=notes()) as progress:
+                task = progress.add_task("hostile transcripts", total=options.transcripts)
+                run_hostile(service, options.transcripts, options.seed, found, lambda: progress.advance(task))
+        finally:
+            _print(found, quiet, victim.seconds)
+    return not found.wrong
 
 
 @contextmanager
@@ -64,7 +69,7 @@ def _folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _print(found: Findings, quiet: list[float], attacked: list[float]) -> bool:
+def _print(found: Findings, quiet: list[float], attacked: list[float]) -> None:
     console = answers()
     console.print(f"answers by status: {dict(sorted(found.statuses.items()))}")
     console.print(f"views held against their provider's rules: {found.views:,}")
@@ -73,10 +78,10 @@ def _print(found: Findings, quiet: list[float], attacked: list[float]) -> bool:
         console.print(f"another tenant's append, {name}: p50 {p50:.1f} ms, p99 {p99:.1f} ms, of {len(seconds):,}")
     for taken, what in sorted(found.slow, reverse=True)[:SHOWN]:
         console.print(f"{taken:.1f} s of CPU: {what}", markup=False)
-    for line in found.wrong[:SHOWN]:
-        console.print(line, markup=False)
-    console.print(f"{len(found.wrong)} answers are wrong, {len(found.slow)} requests took more than a second of CPU")
-    return not found.wrong
+    for kind, lines in found.wrong.items():
+        console.print(f"{len(lines):,} × {kind}", *lines[:SHOWN_OF_KIND], sep="\n  ", markup=False)
+    wrong = sum(map(len, found.wrong.values()))
+    console.print(f"{wrong:,} answers are wrong, {len(found.slow):,} requests took more than a second of CPU")
 
 
 if __name__ == "__main__":

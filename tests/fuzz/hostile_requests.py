@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -38,12 +39,16 @@ ANSWER: Final = json.dumps(
 
 @dataclass
 class Findings:
-    """What the answers were, by status; `wrong` has a line for each that should not be."""
+    """What the answers were, by status; `wrong` has a line for each that should not be, by what is wrong."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     views: int = 0
-    wrong: list[str] = field(default_factory=list)
+    wrong: dict[str, list[str]] = field(default_factory=dict)
     slow: list[tuple[float, str]] = field(default_factory=list)
+
+    def add(self, kind: str, line: str) -> None:
+        """Keep what is wrong, with those of its kind: alike but for numbers."""
+        self.wrong.setdefault(re.sub(r"\d+", "#", kind), []).append(line)
 
 
 @dataclass
@@ -53,7 +58,7 @@ class Attacker:
     caller: httpx.Client
     process: psutil.Process
     random: Random
-    findings: Findings = field(default_factory=Findings)
+    findings: Findings
     session: str = ""
     case: str = ""
     # The formats that the session has messages in.
@@ -76,7 +81,7 @@ class Attacker:
         try:
             answer = self.caller.request(method, path, content=raw, params=query)
         except httpx.HTTPError as error:
-            self.findings.wrong.append(f"{self.case}: {method} {path}: {error!r}")
+            self.findings.add(type(error).__name__, f"{self.case}: {method} {path}: {error!r}")
             return None
         taken = _cpu(self.process) - before
         what = f"{self.case}: {method} {answer.request.url.raw_path.decode()} {len(raw or b''):,} bytes"
@@ -84,7 +89,8 @@ class Attacker:
         if taken > CPU_SECONDS_MAX:
             self.findings.slow.append((taken, what))
         if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            self.findings.wrong.append(f"{what}: {answer.status_code} {answer.text[:200]}")
+            kind = f"{method} {path.removeprefix(self.session)}: {answer.reason_phrase}"
+            self.findings.add(kind, f"{what}: {answer.status_code} {answer.text[:200]}")
         return answer
 
     def views(self) -> None:
@@ -95,7 +101,7 @@ class Attacker:
                 view = answer.json()
                 self.check(name, view["messages"], view.get("system"))
                 if not view["budget"]["fits"] or view["budget"]["used"] > view["budget"]["limit"]:
-                    self.findings.wrong.append(f"{self.case}: {self.session} {name}: does not fit")
+                    self.findings.add(f"{name}: does not fit", f"{self.case}: {self.session}")
 
     def check(self, name: str, messages: list[Any], system: Any) -> None:
         """Hold messages against the rules of a provider."""
@@ -103,7 +109,7 @@ class Attacker:
         # A tool's name stays in its own format: whoever takes it among the tools takes it in a call.
         found = [rule for rule in check(name, messages, system) if name not in self.formats or ".name: " not in rule]
         if found:
-            self.findings.wrong.append(f"{self.case}: {self.session} as {name}: {found[:2]}")
+            self.findings.add(f"{name}: {found[0]}", f"{self.case}: {self.session}: {found[:2]}")
 
     def _begin(self, number: int) -> None:
         self.session = f"/sessions/hostile-{number}"
@@ -213,12 +219,17 @@ def _on_postgresql(folder: Path, variables: Mapping[str, str]) -> Iterator[Fuzze
 DATABASES: Final = {"postgresql": _on_postgresql, "sqlite": _on_sqlite}
 
 
-def run_hostile(service: FuzzedService, transcripts: int, seed: int, on_sent: Callable[[], object]) -> Findings:
-    """Send so many transcripts."""
+def run_hostile(
+    service: FuzzedService,
+    transcripts: int,
+    seed: int,
+    findings: Findings,
+    on_sent: Callable[[], object] = lambda: None,
+) -> None:
+    """Send so many transcripts, and add to the findings, which stay if it breaks off."""
     with client(service.url, timeout_seconds=120) as caller:
         caller.headers.update(service.headers)
-        attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed))
+        attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed), findings)
         for number in range(transcripts):
             attacker.send(number)
             on_sent()
-    return attacker.findings
