@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Thread
-from time import monotonic
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
+from time import monotonic, sleep
 from typing import Final
 
 from tests.fuzz.documented import VICTIM
@@ -18,7 +20,7 @@ TURN: Final = {"messages": [{"role": "user", "content": "How far are we?"}]}
 
 @dataclass
 class Victim:
-    """Another tenant, whose turns are timed."""
+    """Another tenant, whose turns are timed by a process of its own: what the attacker computes does not hold it up."""
 
     url: str
     seconds: list[float] = field(default_factory=list)
@@ -27,32 +29,40 @@ class Victim:
     def quiet(self, seconds: float) -> list[float]:
         """The seconds of turns for a while without an attack."""
         with self.during():
-            Event().wait(seconds)
-        found, self.seconds = self.seconds, []
-        return found
+            sleep(seconds)
+        return self.seconds
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """A turn every 20 ms."""
-        stopped = Event()
-
-        def work() -> None:
-            with client(self.url) as caller:
-                caller.headers.update(VICTIM)
-                session = caller.post("/sessions", json={"model": "openai/gpt-4o"}).json()["id"]
-                while not stopped.wait(0.02):
-                    began = monotonic()
-                    answer = caller.post(f"/sessions/{session}/messages", json=TURN)
-                    self.seconds.append(monotonic() - began)
-                    self.statuses[answer.status_code] += 1
-
-        thread = Thread(target=work)
-        thread.start()
+        """A turn every 20 ms, whose `seconds` are known afterwards."""
+        spawning = multiprocessing.get_context("spawn")
+        stopped = spawning.Event()
+        ours, its = spawning.Pipe()
+        process = spawning.Process(target=_take_turns, args=(self.url, stopped, its))
+        process.start()
+        its.close()
+        ours.recv()
         try:
             yield
         finally:
             stopped.set()
-            thread.join()
+            self.seconds, self.statuses = ours.recv()
+            process.join()
+
+
+def _take_turns(url: str, stopped: Event, found: Connection) -> None:
+    seconds: list[float] = []
+    statuses: Counter[int] = Counter()
+    with client(url) as caller:
+        caller.headers.update(VICTIM)
+        session = caller.post("/sessions", json={"model": "openai/gpt-4o"}).json()["id"]
+        found.send("begun")
+        while not stopped.wait(0.02):
+            began = monotonic()
+            answer = caller.post(f"/sessions/{session}/messages", json=TURN)
+            seconds.append(monotonic() - began)
+            statuses[answer.status_code] += 1
+    found.send((seconds, statuses))
 
 
 def percentile(seconds: list[float], share: float) -> float:
