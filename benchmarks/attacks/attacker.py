@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import http.client
+import os
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
@@ -11,11 +12,14 @@ from urllib.parse import urlsplit
 
 # An attacker waits behind its own requests.
 PATIENCE_SECONDS: Final = 120.0
+# Attackers have processors of their own; here what theirs does comes after what the service and its victim do.
+LOWEST_PRIORITY: Final = 19
 
 
 def main() -> None:
     """Attack until the process is stopped."""
     options = _options()
+    os.nice(LOWEST_PRIORITY)
     body = Path(options.body).read_bytes()
     callers = [Thread(target=_call, args=(options, body), daemon=True) for _ in range(options.callers)]
     for caller in callers:

@@ -143,6 +143,7 @@ def test_throttling_is_never_an_overflow(text: str) -> None:
         "step 5 > 3 failed",
         "7 tokens > 9",
         "upload of a.bin exceeds the limit of 46 MB",
+        "Tool name length 70 exceeds the limit of 64",
         "max_tokens: 100000 > 64000, the most output this model gives",
         "ValidationException: max_tokens must be at least 1",
         "An error occurred (ValidationException): The security token included in the request is invalid",
