@@ -6,7 +6,7 @@ requests to them wait for a place, and on a shared service a process of its own 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, ClassVar, Final
@@ -53,10 +53,12 @@ class DirectRoute(APIRoute):
     """
 
     is_costly: ClassVar[bool] = False
+    # The queries that need no resolution, and the arguments that they mean.
+    plain_queries: ClassVar[Mapping[bytes, Mapping[str, Any]]] = {b"": {}}
 
     @staticmethod
-    def at_once(incoming: ApiRequest) -> Response | None:
-        """The answer on the event loop, if it is known without any wait."""
+    def at_once(incoming: ApiRequest, given: Mapping[str, Any]) -> Response | None:
+        """The answer on the event loop, if it is known without any wait; `given` are the arguments of the query."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler: FastAPI's own where the request has a query.
@@ -71,15 +73,17 @@ class DirectRoute(APIRoute):
             raise TypeError(self.path)
 
         needs_query = any(parameter.field_info.is_required() for parameter in self.dependant.query_params)
+        plain_queries = {} if needs_query else self.plain_queries
 
         async def handle(request: Request) -> Response:
-            if needs_query or request.scope["query_string"]:
+            given = plain_queries.get(request.scope["query_string"])
+            if given is None:
                 return await self._resolved(request, resolving)
             incoming = await read_request(request)
-            known = self.at_once(incoming)
+            known = self.at_once(incoming, given)
             if known is not None:
                 return known
-            work = partial(endpoint, **request.path_params, incoming=incoming)
+            work = partial(endpoint, **request.path_params, **given, incoming=incoming)
             places = incoming.service.places
             if not self.is_costly and not places.is_large(incoming.raw):
                 return await incoming.in_thread(work)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Query, Response
 
@@ -30,16 +31,19 @@ class ViewRoute(DirectRoute):
     On a service with keys, one tenant's views would hold up the others.
     """
 
+    plain_queries: ClassVar = {b"": {}, **{f"format={name}".encode(): {"format_name": name} for name in FORMATS}}
+
     @staticmethod
-    def at_once(incoming: ApiRequest) -> Response | None:
-        """The view of a request without a query, if the process has it as it is now."""
-        store, views, asked = incoming.service.store, incoming.service.views, (incoming.tenant, incoming.session_id)
+    def at_once(incoming: ApiRequest, given: Mapping[str, Any]) -> Response | None:
+        """The session's own view in a format, if the process has it as it is now."""
+        store, views = incoming.service.store, incoming.service.views
+        asked = incoming.tenant, incoming.session_id, given.get("format_name", DEFAULT)
         # The view after an append is another one: to look for it here would be in vain.
-        if not (incoming.caller.name == LOCAL and store.reads_at_once and views.was_asked_again(*asked, DEFAULT)):
+        if not (incoming.caller.name == LOCAL and store.reads_at_once and views.was_asked_again(*asked)):
             return None
         with suppress(Unavailable), store.read_at_once() as tx:
-            known = views.known(tx, *asked, DEFAULT)
-            return None if known is None else _response(known, incoming, DEFAULT)
+            known = views.known(tx, *asked)
+            return None if known is None else _response(known, incoming, asked[-1])
         return None
 
 

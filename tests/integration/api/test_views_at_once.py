@@ -41,24 +41,26 @@ def say_later(api: Api, session: str, text: str) -> Json:
     return answer
 
 
-def asked_again(api: Api, session: str) -> httpx.Response:
+def asked_again(api: Api, session: str, query: str = "") -> httpx.Response:
     """The view of a session, after which the next one needs no thread."""
-    answers = [api.client.get(f"{session}/context") for _ in range(2)]
+    answers = [api.client.get(f"{session}/context{query}") for _ in range(2)]
     assert answers[0].content == answers[1].content
     return answers[0]
 
 
-def test_a_view_that_was_sent_is_sent_again_while_all_threads_wait(api: Api) -> None:
+@pytest.mark.parametrize("query", ["", *(f"?format={name}" for name in FORMATS)])
+def test_a_view_that_was_sent_is_sent_again_while_all_threads_wait(api: Api, query: str) -> None:
     session, other = api.session(), api.session()
     api.say(session, user("Keep it short."))
-    first = asked_again(api, session)
+    first = asked_again(api, session, query)
     with ThreadPoolExecutor(THREADS) as pool:
         with api.store.write() as tx:
             open_head(tx, "default", other.removeprefix("/sessions/"), lock=True)
             waiting = [pool.submit(say_later, api, other, f"{number}") for number in range(THREADS)]
             eventually(lambda: all(future.running() for future in waiting))
-            again = api.client.get(f"{session}/context", timeout=5)
-            same = api.client.get(f"{session}/context", headers={"If-None-Match": first.headers["etag"]}, timeout=5)
+            tag = {"If-None-Match": first.headers["etag"]}
+            again = api.client.get(f"{session}/context{query}", timeout=5)
+            same = api.client.get(f"{session}/context{query}", headers=tag, timeout=5)
             assert not any(future.done() for future in waiting)
         versions = sorted(future.result()["version"] for future in waiting)
     assert (again.status_code, again.content, again.headers["etag"]) == (200, first.content, first.headers["etag"])
