@@ -1,4 +1,4 @@
-"""The row of a worker's slots: the time of many summaries of a second each, against the ideal."""
+"""The rows of workers' slots: the time of many summaries of a second each, against the ideal."""
 
 from __future__ import annotations
 
@@ -26,27 +26,37 @@ SLOTS: Final = 64
 JOBS: Final = 10 * SLOTS
 SUMMARY_SECONDS: Final = 1.0
 ROUNDS: Final = 3
+# The threads of one process take turns at its interpreter.
+WORKERS: Final = (1, 2)
 
 
 def rows(folder: Path, stack: Stack) -> Iterator[Row]:
-    """The row. All jobs are queued, each in its own session, before the worker is notified of the first."""
-    slots = ("--concurrency", str(SLOTS))
-    with summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS) as llm, notifying_store(stack) as store:
+    """The rows. All jobs are queued, each in its own session, before the workers are notified of the first."""
+    for workers in WORKERS:
+        yield from _rows(folder, stack, workers)
+
+
+def _rows(folder: Path, stack: Stack, workers: int) -> Iterator[Row]:
+    slots = ("--concurrency", str(SLOTS // workers))
+    with (
+        summarizing(folder, stack, *slots, delay_seconds=SUMMARY_SECONDS, workers=workers) as llm,
+        notifying_store(stack) as store,
+    ):
         numbers = itertools.count()
         yield Row(
             name=f"{JOBS} summaries of 1 s, {SLOTS} slots",
-            ours="one worker, first request to last publish",
+            ours=f"{workers} worker{'s' * (workers > 1)}, first request to last publish",
             theirs="ideal",
-            time_ours=lambda: _drain_seconds(Store(stack.database_url), store, llm, next(numbers)),
+            time_ours=lambda: _drain_seconds(Store(stack.database_url), store, llm, f"slots-{workers}", next(numbers)),
             time_theirs=lambda: JOBS / SLOTS * SUMMARY_SECONDS,
             at_most=1 / 0.95,
             rounds=ROUNDS,
         )
 
 
-def _drain_seconds(silent: Store, store: Store, llm: Summarizer, number: int) -> float:
+def _drain_seconds(silent: Store, store: Store, llm: Summarizer, tenants: str, number: int) -> float:
     """The seconds from the first request to the last publish of one round."""
-    tenant = f"slots-{number}"
+    tenant = f"{tenants}-{number}"
     _queue(silent, tenant)
     silent.close()
     store.publish(JobWaits(INTERACTIVE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http.client
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -94,9 +94,11 @@ class Summarizer:
 
 
 @contextmanager
-def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds: float) -> Iterator[Summarizer]:
-    """The slow model of a worker of the stack, once the worker is ready."""
-    with serving(folder, "benchmarks.slow_llm", "--delay", str(delay_seconds)) as url:
+def summarizing(
+    folder: Path, stack: Stack, *worker_options: str, delay_seconds: float, workers: int = 1
+) -> Iterator[Summarizer]:
+    """The slow model of so many workers of the stack, once they are ready."""
+    with serving(folder, "benchmarks.slow_llm", "--delay", str(delay_seconds)) as url, ExitStack() as opened:
         environment = {
             "FOLDLINE_DATABASE_URL": stack.database_url,
             "FOLDLINE_BROKER_URL": stack.broker_url,
@@ -105,8 +107,12 @@ def summarizing(folder: Path, stack: Stack, *worker_options: str, delay_seconds:
             "FOLDLINE_SUMMARIZER_MODEL": "slow",
             "PYTHONUNBUFFERED": "1",
         }
-        with running(folder, "foldline.cli.main", "worker", *worker_options, until="ready", **environment):
-            yield Summarizer(url)
+        for number in range(workers):
+            own = folder / f"worker-{number}"
+            own.mkdir(exist_ok=True)
+            worker = running(own, "foldline.cli.main", "worker", *worker_options, until="ready", **environment)
+            opened.enter_context(worker)
+        yield Summarizer(url)
 
 
 @contextmanager
