@@ -41,6 +41,9 @@ class Reply:
     drops_midway: bool = False
     ignores_stream: bool = False
     piece_delay_seconds: float = 0.0
+    # Between the answer's last event and its end.
+    end_delay_seconds: float = 0.0
+    closes: bool = False
     raw: bytes | None = None
 
 
@@ -133,6 +136,7 @@ class ScriptedLLM:
         self.requests: list[Recorded] = []
         self.answered = 0
         self.disconnects = 0
+        self.connections = 0
         self.stopping = Event()
         self._replies = deque(replies)
         self.default = default
@@ -187,6 +191,11 @@ class ScriptedLLM:
         with self._lock:
             self.answered += 1
 
+    def note_connection(self) -> None:
+        """A client connected."""
+        with self._lock:
+            self.connections += 1
+
     def note_disconnect(self) -> None:
         """The client went away before its answer was complete."""
         with self._lock:
@@ -216,6 +225,10 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
+    def setup(self) -> None:
+        super().setup()
+        self.server.llm.note_connection()
+
     def log_message(self, *_: object) -> None:
         """Nothing: tests read what was recorded."""
 
@@ -223,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = loads(self.rfile.read(int(self.headers.get("content-length", "0"))))
         llm = self.server.llm
         reply = llm.take(Recorded(self.path, self.headers.get("authorization"), self.headers.get("traceparent"), body))
-        self.close_connection = True
+        self.close_connection = reply.closes or reply.drops or reply.drops_midway
         if refusal := llm.refusal(body):
             llm.refused += 1
             reply = Reply(text=refusal, status=400)
@@ -243,10 +256,12 @@ class _Handler(BaseHTTPRequestHandler):
         ticks = max(1, round(seconds / 0.02))
         for _ in range(ticks):
             if self.server.llm.stopping.is_set():
+                self.close_connection = True
                 return False
             with suppress(TimeoutError):
                 if self.connection.recv(1, socket.MSG_PEEK) == b"":
                     self.server.llm.note_disconnect()
+                    self.close_connection = True
                     return False
         self.connection.settimeout(None)
         return True
@@ -278,16 +293,21 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: Reply, body: JsonDict) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
-        self.send_header("connection", "close")
+        self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for number, chunk in enumerate(_chunks(reply, body)):
             if reply.drops_midway and number == 2:
                 return
-            self.wfile.write(b"data: " + dumps(chunk) + b"\n\n")
-            self.wfile.flush()
+            self._event(dumps(chunk))
             if not self._waits(reply.piece_delay_seconds):
                 return
-        self.wfile.write(b"data: [DONE]\n\n")
+        self._event(b"[DONE]")
+        if self._waits(reply.end_delay_seconds):
+            self.wfile.write(b"0\r\n\r\n")
+
+    def _event(self, data: bytes) -> None:
+        event = b"data: " + data + b"\n\n"
+        self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
 
 
 def summary_of(body: JsonDict) -> str:

@@ -14,9 +14,9 @@ from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.tokens.counter import count_text
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.calls.connections import Call
 from foldline_worker.summarizers.calls.endpoint import (
     MOST_ANSWER_BYTES,
-    Connection,
     Endpoint,
     EndpointUnavailable,
     bounded,
@@ -108,39 +108,40 @@ class ModelClient:
         self._rates.wait(_prompt_tokens(request) + max_tokens if self._rates.are_of_tokens else 0, cancellation)
         with (
             self._tracing.span(f"chat {self.model}", place="client", facts=called) as span,
-            self._endpoint.connection(cancellation) as connection,
+            self._endpoint.call(cancellation) as call,
         ):
-            answer = self._send(request, connection, spend)
+            answer = self._send(request, call, spend)
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
             return answer
 
-    def _send(self, request: WireRequest, connection: Connection, spend: Spend) -> WireAnswer:
+    def _send(self, request: WireRequest, call: Call, spend: Spend) -> WireAnswer:
         body, answer = self._wire.body(request, self._options), WireAnswer()
         try:
-            with self._endpoint.posted(self._wire.path(request, self._options), body, connection) as response:
+            with self._endpoint.posted(self._wire.path(request, self._options), body, call) as response:
                 if response.is_success:
-                    self._read(response, answer)
+                    self._read(response, answer, call)
                     return answer
                 text = error_text(response)
         finally:
-            if connection.has_cost:
+            if call.has_cost:
                 spend(_used(request, answer))
         sent = [request.system, request.user, *texts_in(request.beginning)]
         refused = self._endpoint.refused(response, text, sent)
         adapted = self._wire.adapted(text, body) if response.status_code in _BAD_REQUESTS else None
         if adapted is not None and isinstance(refused, EndpointUnavailable):
             self._options |= adapted
-            return self._send(request, connection, spend)
+            return self._send(request, call, spend)
         raise refused
 
-    def _read(self, response: httpx.Response, answer: WireAnswer) -> None:
+    def _read(self, response: httpx.Response, answer: WireAnswer, call: Call) -> None:
         if not _is_stream(response):
             self._wire.take(answer, whole_answer(response))
             return
-        is_over = False
-        for data in _data(response):
+        is_over, events = False, _data(response)
+        for data in events:
             is_over = data == DONE
             if is_over:
+                self._endpoint.finish(events, call)
                 break
             self._wire.take(answer, json_object(data))
         if answer.finish_reason is None and not is_over:

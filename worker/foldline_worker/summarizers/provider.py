@@ -177,8 +177,8 @@ class Provider:
         with (
             self._tracing.span(f"compact {call.model}", place="client", facts=called) as span,
             _not_repeated(),
-            self._endpoint.connection(cancellation) as connection,
-            self._endpoint.posted(self._api.path, body, connection) as response,
+            self._endpoint.call(cancellation) as under_way,
+            self._endpoint.posted(self._api.path, body, under_way) as response,
         ):
             if not response.is_success:
                 raise self._endpoint.refused(response, error_text(response), texts_in(body))

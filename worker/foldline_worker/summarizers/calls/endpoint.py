@@ -6,11 +6,10 @@ No log line or error has a text or a key; of a provider's error message it has o
 from __future__ import annotations
 
 import re
-import socket
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from typing import Any, Final
 
 import httpx
@@ -19,6 +18,7 @@ from foldline.engine.overflow import NO_OVERFLOW, output_limit_of, verdict_of
 from foldline.engine.wire import loads_bounded
 from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
 from foldline_worker.cancellation import Cancellation
+from foldline_worker.summarizers.calls.connections import IDLE_SECONDS, Call, Connections
 from foldline_worker.summarizers.calls.deadlines import Deadlines
 from foldline_worker.summarizers.calls.provider_error import excerpt_of
 
@@ -26,10 +26,8 @@ CONNECT_SECONDS: Final = 5.0
 # An answer has a few thousand tokens; a longer one is not a summary.
 MOST_ANSWER_BYTES: Final = 8 * 1024 * 1024
 MOST_ERROR_BYTES: Final = 64 * 1024
-# The HTTP client's event for a new connection.
-CONNECTED: Final = "connection.connect_tcp.complete"
-# The same for a request that was sent whole.
-SENT: Final = "http11.send_request_body.complete"
+# How long the end of an answer is waited for that is complete already.
+END_SECONDS: Final = 0.1
 
 _TOO_MANY_REQUESTS: Final = 429
 # A quota that is used up, unlike a rate, does not come back in seconds.
@@ -84,40 +82,6 @@ class AnswerTooLong(EndpointError):
         self.limit_tokens = limit_tokens
 
 
-class Connection:
-    """The sockets of a call, so that another thread can end it: closing the client would not wake a waiting read.
-
-    `has_cost`: its last request was sent and not refused, so that the provider may charge for it, answer or not.
-    """
-
-    def __init__(self) -> None:
-        self.is_cut = False
-        self.has_cost = False
-        self._sockets: list[socket.socket] = []
-
-    def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Called by the HTTP client at each step of a request."""
-        if event == CONNECTED:
-            # A duplicate of the socket under TLS: shutting down the one in use would continue without encryption.
-            self._sockets.append(info["return_value"].get_extra_info("socket").dup())
-        if event == SENT:
-            self.has_cost = True
-        if self.is_cut:
-            self.cut()
-
-    def cut(self) -> None:
-        """End the connection; a waiting read returns at once."""
-        self.is_cut = True
-        for handle in list(self._sockets):
-            with suppress(OSError):
-                handle.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        """Close the duplicates; the HTTP client closes its own sockets."""
-        for handle in self._sockets:
-            handle.close()
-
-
 @cache
 def _authorities() -> ssl.SSLContext:
     """Those that are trusted. To read them takes 30 ms, so the endpoints of a process share them."""
@@ -140,55 +104,65 @@ class Endpoint:
         self._timeout_seconds = timeout_seconds
         self._key = key
         self._deadlines = Deadlines()
-        self._http = httpx.Client(
+        create = partial(
+            httpx.Client,
             base_url=base_url.rstrip("/") + "/",
             headers=dict(headers),
             timeout=httpx.Timeout(timeout_seconds, connect=min(CONNECT_SECONDS, timeout_seconds)),
-            # Each call has a connection of its own, so that ending it ends no other call. The worker's slots bound
-            # their number.
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+            limits=httpx.Limits(max_connections=1, keepalive_expiry=IDLE_SECONDS),
             verify=_authorities(),
             trust_env=False,
         )
+        # The worker's slots bound their number.
+        self._connections = Connections(create)
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._connections.close()
         self._deadlines.close()
 
     @contextmanager
-    def connection(self, cancellation: Cancellation) -> Iterator[Connection]:
-        """The connection of a call, which is ended when the call is cancelled or overdue.
+    def call(self, cancellation: Cancellation) -> Iterator[Call]:
+        """A call, which is ended when it is cancelled or overdue.
 
         Raises:
             Cancelled: the work was cancelled; the connection is ended.
             EndpointUnavailable: the call took too long, or its connection failed.
         """
-        connection = Connection()
+        connection = self._connections.take()
+        call = Call(connection)
         try:
             with (
-                closing(connection),
-                cancellation.ending(connection.cut),
-                self._deadlines.within(self._timeout_seconds, connection.cut),
+                cancellation.ending(call.cut),
+                self._deadlines.within(self._timeout_seconds, call.cut),
                 _translated(),
             ):
-                yield connection
+                yield call
         finally:
+            call.end()
             # Checked first: an ended connection looks like an error, or like the end of the answer.
-            if connection.is_cut:
+            if call.is_cut:
+                connection.close()
                 cancellation.check()
                 raise EndpointUnavailable(TOO_SLOW, is_passing=True)
+            self._connections.give_back(connection)
 
     @contextmanager
-    def posted(self, path: str, body: Any, connection: Connection) -> Iterator[httpx.Response]:
+    def posted(self, path: str, body: Any, call: Call) -> Iterator[httpx.Response]:
         """The response to a request, whose body is yet to be read."""
-        extensions = {"trace": connection.trace}
+        extensions = {"trace": call.trace}
         trace = self._tracing.traceparent
         headers = {TRACEPARENT: trace} if trace else {}
-        connection.has_cost = False
-        with self._http.stream("POST", path, json=body, headers=headers, extensions=extensions) as response:
-            connection.has_cost = response.is_success
+        call.has_cost = False
+        with call.http.stream("POST", path, json=body, headers=headers, extensions=extensions) as response:
+            call.has_cost = response.is_success
             yield response
+
+    def finish(self, rest: Iterable[object], call: Call) -> None:
+        """Read the rest of an answer that is complete already, but not for long: then its connection has more calls."""
+        with suppress(httpx.TransportError), self._deadlines.within(END_SECONDS, call.leave):
+            for _ in rest:
+                pass
 
     def refused(self, response: httpx.Response, text: str, sent: Iterable[str]) -> EndpointError:
         """What a response with an error means; `text` is its body, and `sent` are the texts of the request."""
