@@ -17,7 +17,7 @@ import anyio.to_thread
 
 from foldline.log.errors import FileGone, Unavailable
 from foldline.log.jobs.backlog import Backlog, backlog, check_tables
-from foldline.log.sealing.key_check import missing_keys
+from foldline.log.sealing.listed_keys import missing_keys
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 

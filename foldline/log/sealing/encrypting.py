@@ -10,7 +10,7 @@ from sqlmodel import SQLModel
 
 from foldline.log.errors import DamagedValue
 from foldline.log.sealing.cipher import Cipher, is_sealed
-from foldline.log.sealing.key_check import listed_keys, strike_key
+from foldline.log.sealing.listed_keys import listed_keys, strike_key
 from foldline.log.sealing.pages import pages, sealed_columns
 from foldline.log.storage import passages
 from foldline.log.storage.store import Store, Transaction
@@ -67,7 +67,7 @@ def encrypt_all(store: Store, cipher: Cipher, advance: Advance) -> int:
 
 
 def _tables() -> list[Table]:
-    """The tables with sealed columns. Sessions come last: `check_keys` looks at the oldest of them."""
+    """The tables with sealed columns. Sessions come last: `check_keys` looks at some of them."""
     tables = [table for table in SQLModel.metadata.sorted_tables if sealed_columns(table)]
     return sorted(tables, key=lambda table: table is SESSION)
 

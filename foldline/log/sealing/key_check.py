@@ -6,19 +6,19 @@ import logging
 from contextlib import suppress
 from typing import Final
 
-from sqlalchemy import LargeBinary, delete, insert, select, type_coerce
+from sqlalchemy import LargeBinary, select, type_coerce
 from sqlalchemy.exc import IntegrityError
 
 from foldline.log.errors import SealingKeyMissing
-from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import SECRET, SESSION
+from foldline.log.sealing.listed_keys import list_key, listed_keys, missing_keys
+from foldline.log.storage.store import Store
+from foldline.log.storage.tables import SESSION
 
 logger = logging.getLogger(__name__)
 
-PREFIX: Final = "sealing-key-"
-_LISTED: Final = select(SECRET.c.name).where(SECRET.c.name.startswith(PREFIX, autoescape=True))
-# `encrypt_all` comes to the oldest session last.
-_LAST: Final = select(type_coerce(SESSION.c.tools, LargeBinary)).order_by(SESSION.c.pk).limit(1)
+_TOOLS: Final = select(type_coerce(SESSION.c.tools, LargeBinary)).limit(1)
+# `encrypt_all` comes to the oldest session last. A process without the key, which was not stopped, has made newer ones.
+_OLDEST_AND_NEWEST: Final = (_TOOLS.order_by(SESSION.c.pk), _TOOLS.order_by(SESSION.c.pk.desc()))
 
 
 def check_keys(store: Store) -> None:
@@ -29,7 +29,8 @@ def check_keys(store: Store) -> None:
     """
     cipher = store.cipher
     with store.read() as tx:
-        missing, listed, last = missing_keys(tx), listed_keys(tx), tx.execute(_LAST).scalar()
+        missing, listed = missing_keys(tx), listed_keys(tx)
+        stored = [tx.execute(query).scalar() for query in _OLDEST_AND_NEWEST]
     if missing:
         raise SealingKeyMissing(missing[0])
     if cipher is None:
@@ -37,21 +38,6 @@ def check_keys(store: Store) -> None:
     if cipher.first not in listed:
         # Another process may be first.
         with suppress(IntegrityError), store.write() as tx:
-            tx.execute(insert(SECRET).values(name=PREFIX + cipher.first, value=b""))
-    if last is not None and not cipher.is_newest(bytes(last)):
+            list_key(tx, cipher.first)
+    if not all(value is None or cipher.is_newest(bytes(value)) for value in stored):
         logger.warning("older values are not encrypted with the first key yet: run `foldline encrypt`")
-
-
-def missing_keys(tx: Transaction) -> list[str]:
-    """The names of the keys that the database needs and the process does not have."""
-    return sorted(listed_keys(tx) - (tx.cipher.names if tx.cipher else frozenset()))
-
-
-def listed_keys(tx: Transaction) -> frozenset[str]:
-    """The names of the keys that values in the database may be encrypted with."""
-    return frozenset(name.removeprefix(PREFIX) for (name,) in tx.execute(_LISTED))
-
-
-def strike_key(tx: Transaction, name: str) -> None:
-    """Take a key from the list: no value is encrypted with it any more."""
-    tx.execute(delete(SECRET).where(SECRET.c.name == PREFIX + name))

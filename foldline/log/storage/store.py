@@ -18,9 +18,17 @@ from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from foldline.log.errors import Busy, DiskFull, OutcomeUnknown, TenantLimitReached, Unavailable
+from foldline.log.errors import (
+    Busy,
+    DiskFull,
+    OutcomeUnknown,
+    SealingKeyMissing,
+    TenantLimitReached,
+    Unavailable,
+)
 from foldline.log.events import Event, Subscriber, TenantLimited
 from foldline.log.sealing.cipher import Cipher
+from foldline.log.sealing.listed_keys import missing_keys
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, KnownFile, address_of, empty_log, open_engines
 from foldline.log.storage.turns import Turns
@@ -62,6 +70,8 @@ class RidingModel(NamedTuple):
     format: str
 
 
+# Whether the process has all keys that the database needs is known for so long.
+KEYS_KNOWN_SECONDS: Final = 1.0
 NOBODY_RIDES: Final[Mapping[str, RidingModel]] = MappingProxyType({})
 NO_TENANTS: Final[Mapping[str, int]] = MappingProxyType({})
 
@@ -226,6 +236,7 @@ class Store:
         self.cipher = cipher
         # Whether the last change found no room on the disk.
         self.is_full = False
+        self._keys_known_until = 0.0
         self._known = known
         self._room = TenantRoom()
         self._traceparent = traceparent
@@ -261,12 +272,14 @@ class Store:
         Raises:
             TenantLimitReached: raised within; subscribers get an event of it, though nothing is committed.
             OutcomeUnknown: PostgreSQL broke off during the commit. SQLite rolls back what it cannot commit.
+            SealingKeyMissing: for a second or more, values may be encrypted with a key that this process does not have.
             Unavailable: the database does not answer.
         """
         is_done = False
         try:
             with translated(), self._writing(shares=shares) as connection:
                 transaction = self._transaction(connection)
+                self._check_keys(transaction)
                 yield transaction
                 is_done = True
         except TenantLimitReached as error:
@@ -359,6 +372,16 @@ class Store:
         """
         with translated():
             return self._turns is None or empty_log(self._engines.reader, self._turns.alone())
+
+    def _check_keys(self, tx: Transaction) -> None:
+        """Without this, what is written beside a process that encrypts could be read by anybody, and for good."""
+        now = self.stopwatch()
+        if now < self._keys_known_until:
+            return
+        missing = missing_keys(tx)
+        if missing:
+            raise SealingKeyMissing(missing[0])
+        self._keys_known_until = now + KEYS_KNOWN_SECONDS
 
     def _transaction(self, connection: Connection) -> Transaction:
         return Transaction(

@@ -18,7 +18,7 @@ from foldline.log.sealing.cipher import MARK, Cipher
 from foldline.log.sealing.encrypting import encrypt_all, rows_of
 from foldline.log.sealing.key_check import check_keys
 from foldline.log.storage.passages import PASSAGE
-from foldline.log.storage.store import Store
+from foldline.log.storage.store import KEYS_KNOWN_SECONDS, Store
 from foldline.log.storage.tables import ENTRY, JOB, SESSION
 from foldline.telemetry.health import PartState, database_state
 from tests.integration.log.test_recall import found, recall
@@ -163,6 +163,37 @@ def damage(store: Store, column: Column[Any], condition: ColumnElement[bool]) ->
         whole = bytes(tx.execute(select(type_coerce(column, LargeBinary)).where(condition)).scalars().first())
         broken = type_coerce(whole[:-1] + bytes([whole[-1] ^ 1]), LargeBinary)
         tx.execute(column.table.update().where(condition).values({column: broken}))
+
+
+@pytest.mark.parametrize("cipher", [None, OLD])
+def test_a_process_without_a_new_key_writes_nothing_more(database: str, cipher: Cipher | None, caplog: Any) -> None:
+    seconds = 0.0
+    with (
+        open_store(database, cipher=cipher) as before,
+        open_store(database, cipher=ONLY_NEW if cipher is None else NEW) as store,
+    ):
+        before.stopwatch = lambda: seconds
+        scene = Scene(before)
+        scene.append(user(5))
+        check_keys(store)
+        scene.append(user(5))
+        seconds += KEYS_KNOWN_SECONDS
+        for _ in range(2):
+            with pytest.raises(SealingKeyMissing):
+                scene.append(user(5))
+            with pytest.raises(SealingKeyMissing):
+                Scene(before)
+        caplog.clear()
+        check_keys(store)
+        assert "run `foldline encrypt`" in caplog.text
+
+
+def test_values_in_a_new_session_are_noticed_too(database: str, caplog: Any) -> None:
+    with open_store(database, cipher=OLD) as store, open_store(database) as other:
+        Scene(store)
+        Scene(other, id="later")
+        check_keys(store)
+    assert "run `foldline encrypt`" in caplog.text
 
 
 def test_a_value_that_was_changed_is_not_believed(sealed: Store) -> None:
