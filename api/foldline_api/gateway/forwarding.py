@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from threading import Event
 from typing import Final, TypeAlias, TypeVar
 
-import anyio
 import anyio.to_thread
 from fastapi import Request
 
@@ -19,11 +19,11 @@ from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
 from foldline.engine.overflow import PROVIDERS, verdict_of
-from foldline.log.errors import LimitExceeded, TenantLimitReached
+from foldline.log.errors import CannotShrink, LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import BOUNDLESS, Defaults, Turn, relieved_turn, take_turn
-from foldline.settings import Settings
+from foldline.settings import Settings, variable
 from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
@@ -111,7 +111,7 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     found = None
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
         place = _place(gateway.service.places, call)
-        found = await _in_place(place, partial(_prepare, gateway, dialect, call))
+        found = await _in_place(gateway.under_way, place, partial(_prepare, gateway, dialect, call))
     found = found or Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
     _publish(gateway, found)
     return found
@@ -123,19 +123,33 @@ async def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwa
         return None
     # A conversation that is stored is not read again.
     place = nullcontext() if refused.turn else _place(gateway.service.places, call)
-    return await _in_place(place, partial(_shortened, gateway, call, refused, refusal))
+    return await _in_place(gateway.under_way, place, partial(_shortened, gateway, call, refused, refusal))
 
 
-async def _in_place(place: AbstractAsyncContextManager[None], work: Callable[[IsAwaited], Found]) -> Found | None:
-    """What the work gives, in a thread; None if it takes too long, or if too many large requests wait."""
-    found, given_up = None, Event()
-    try:
-        with anyio.move_on_after(PATIENCE_SECONDS), suppress(TooManyLarge):
+async def _in_place(
+    under_way: UnderWay, place: AbstractAsyncContextManager[None], work: Callable[[IsAwaited], Found]
+) -> Found | None:
+    """What the work gives, in a thread; None if it takes too long, or if too many large requests wait.
+
+    It keeps its place until its thread has ended, also if nobody waits for it any more.
+    """
+    begun, given_up = Event(), Event()
+
+    async def in_place() -> Found | None:
+        with suppress(TooManyLarge):
             async with place:
-                found = await anyio.to_thread.run_sync(work, lambda: not given_up.is_set(), abandon_on_cancel=True)
+                begun.set()
+                return await anyio.to_thread.run_sync(work, lambda: not given_up.is_set())
+        return None
+
+    task = under_way.started(in_place())
+    try:
+        done, _ = await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+        return task.result() if done else None
     finally:
         given_up.set()
-    return found
+        if not begun.is_set():
+            task.cancel()
 
 
 def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
@@ -161,12 +175,27 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
             return _with_view(gateway.settings, call, asked, _turn(gateway, call, asked, is_awaited))
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
+    except UnknownModel as error:
+        _report_unknown(error.model)
+        return Forwarded(call.raw, GatewayOutcome.NO_VIEW, asked)
     except (CompactionError, TenantLimitReached) as error:
         logger.info("no view for a request of the gateway: %s", error)
-        return Forwarded(call.raw, GatewayOutcome.NO_VIEW, asked if isinstance(error, UnknownModel) else None)
+        return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
         return Forwarded(call.raw, GatewayOutcome.FAILED)
+
+
+@lru_cache(maxsize=256)
+def _report_unknown(model: str) -> None:
+    """Report a model once."""
+    logger.info(
+        "no context window is known for the model %.80r: its requests go on as they come until its provider refuses "
+        "one for its length. Set %s, or give the model's window in %s",
+        model,
+        variable("gateway_context_window"),
+        variable("models_file"),
+    )
 
 
 def _turn(
@@ -218,6 +247,9 @@ def _shortened(
             turn = refused.turn or _whole_turn(gateway, call, asked, is_awaited)
             relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
         smaller = _with_view(gateway.settings, call, asked, relieved)
+    except CannotShrink as error:
+        logger.info("a refused request of the gateway cannot be made shorter: %s", error)
+        return None
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
@@ -13,7 +14,9 @@ from fastapi import Response
 from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
-from foldline.settings import Settings
+from foldline.settings import Settings, variable
+
+logger = logging.getLogger(__name__)
 
 CONNECT_SECONDS: Final = 10.0
 # Headers of one connection, and those that our server or our client sets anew; the others go through as they came.
@@ -78,7 +81,9 @@ class Upstreams:
         try:
             return await self._client.send(self._request(outgoing), stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            message = f"{outgoing.upstream}'s address does not answer: {type(error).__name__}"
+            setting = variable(f"{outgoing.upstream}_base_url")
+            message = f"{outgoing.upstream}'s address does not answer ({type(error).__name__}): see {setting}"
+            logger.warning("%s", message)
             raise UpstreamFailed(message) from error
 
     def _request(self, outgoing: Outgoing) -> httpx.Request:

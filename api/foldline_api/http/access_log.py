@@ -44,7 +44,7 @@ class AccessLog:
         async def note_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])
             await send(message)
 
         try:

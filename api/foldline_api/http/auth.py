@@ -23,7 +23,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz"})
 # On the routes of a provider's API, `Authorization` has the provider's key.
 KEY_HEADER: Final = "x-foldline-key"
 
-NO_KEY: Final = "this service needs a key: send `Authorization: Bearer <key>`"
+NO_KEY: Final = "this service needs a key: send `Authorization: Bearer <key>`, to its gateway `X-Foldline-Key: <key>`"
 FOREIGN_CLIENT: Final = "without API keys this service answers its own machine only"
 FOREIGN_NAME: Final = "without API keys this service answers only to localhost and loopback addresses"
 FOREIGN_PAGE: Final = "without API keys this service answers no web pages of other origins"

@@ -166,7 +166,12 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     BodyTooLarge: ProblemType(
         "body-too-large",
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        lambda error: {"limit_bytes": error.limit_bytes},
+        lambda error: {
+            "limit_bytes": error.limit_bytes,
+            "limit": "body_bytes",
+            "value": error.limit_bytes,
+            "setting": variable("max_body_bytes"),
+        },
         _unread,
     ),
     BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_unread),

@@ -89,8 +89,10 @@ def _lapsed(tx: Transaction) -> Any:
 
 
 def _due(tx: Transaction) -> Any:
-    return select(BRANCH.c.session_pk, BRANCH.c.branch).where(
-        BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now
+    held_back = select(BRANCH.c.session_pk, BRANCH.c.branch).join(SESSION, SESSION.c.pk == BRANCH.c.session_pk)
+    # Those of deleted sessions stay until their rows are removed.
+    return held_back.where(
+        BRANCH.c.next_summary_at > 0, BRANCH.c.next_summary_at <= tx.now, SESSION.c.deleted_at.is_(None)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from foldline_api.sent_views import SentViews
 
@@ -70,6 +72,17 @@ def test_nobody_moves_the_head_for_a_request_that_nobody_waits_for(store: Store)
             is_awaited=lambda: False,
         )
     assert taken(store, asked("Hello.", "Yes?", "Go on.", "Done.", "Thanks.")).branch == 0
+
+
+def test_a_long_conversation_that_was_read_too_slowly_is_known_to_the_next_request(store: Store) -> None:
+    said = [f"{number}." for number in range(31)]
+    place: dict[str, Any] = {"beginnings": Beginnings(1 << 20), "read_view": SentViews(1 << 20).messages_at}
+    take_turn(store, TENANT, asked(*said), "", DEFAULTS, is_awaited=lambda: False, **place)
+    assert entries_in(store) == 31
+    with pytest.raises(Conflict):
+        take_turn(store, TENANT, asked(*said, "Yes?", "Go on."), "", DEFAULTS, is_awaited=lambda: False, **place)
+    assert taken(store, asked(*said, "Yes?", "Go on.")).branch == 0
+    assert entries_in(store) == 33
 
 
 def test_what_is_learned_of_an_answer_changes_no_version(store: Store) -> None:

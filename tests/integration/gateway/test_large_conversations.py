@@ -1,0 +1,45 @@
+"""Large conversations at the gateway: their places bound what is worked on, also where nobody waits any more."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from foldline_api.gateway import forwarding
+
+from tests.support.eventually import eventually
+from tests.support.processes.agent_provider import agent_provider
+from tests.support.processes.api import Api, open_api
+from tests.support.processes.databases import sqlite_database
+
+SAID = {"model": "scripted", "max_tokens": 10, "stream": True}
+
+
+def sent(api: Api, name: str) -> httpx.Response:
+    messages = [{"role": ("user", "assistant")[at % 2], "content": f"{name} {at} {'word ' * 20}"} for at in range(31)]
+    return api.client.post("/v1/messages", json={**SAID, "messages": messages}, timeout=60)
+
+
+def test_work_that_nobody_waits_for_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forwarding, "PATIENCE_SECONDS", 0.5)
+    with (
+        agent_provider() as provider,
+        sqlite_database() as url,
+        open_api(
+            url,
+            large_requests=1,
+            large_request_bytes=1_024,
+            anthropic_base_url=provider.url,
+            gateway_context_window=8_000,
+        ) as api,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        with api.store.write():
+            first = pool.submit(sent, api, "first").result()
+            second = pool.submit(sent, api, "second").result()
+        assert [answer.status_code for answer in (first, second)] == [200, 200]
+        assert not any("x-foldline-session" in answer.headers for answer in (first, second))
+        eventually(lambda: len(api.get("/sessions")["items"]) == 1)
+        assert "x-foldline-session" in sent(api, "first").headers
+        assert len(api.get("/sessions")["items"]) == 1
