@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from foldline.log.access import api_keys, audit
 from foldline.log.access.audit import AuditedAction
 from foldline.log.jobs import deletion
+from foldline.log.storage import idempotency
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import IDEMPOTENCY, SESSION
+from foldline.log.storage.tables import SESSION
 
 SESSIONS_AT_ONCE: Final = 100
 
@@ -33,6 +34,10 @@ def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> 
         keys = api_keys.revoke_all(tx, tenant) if with_keys else []
         for key_id in keys:
             audit.record(tx, tenant, actor, AuditedAction.REVOKED_KEY, object_id=key_id)
+    is_more = True
+    while is_more:
+        with store.write() as tx:
+            is_more = idempotency.forget_tenant(tx, tenant, deletion.PURGE_ROWS)
     sessions = 0
     while True:
         with store.write() as tx:
@@ -43,7 +48,6 @@ def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> 
 
 
 def _delete_some(tx: Transaction, tenant: str) -> int:
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant))
     alive = select(SESSION.c.pk, SESSION.c.id).where(SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None))
     sessions = {row.pk: row.id for row in tx.execute(alive.limit(SESSIONS_AT_ONCE).with_for_update())}
     if sessions:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, false, func, insert, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, delete, false, func, insert, or_, select, tuple_
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import IdempotencyInFlight, IdempotencyMismatch
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import IDEMPOTENCY
+from foldline.log.storage.tables import IDEMPOTENCY, one_of
 
 _IS_OF_KEY: Final = and_(*(IDEMPOTENCY.c[name] == bindparam(name) for name in ("tenant", "route", "key")))
 _GIVEN: Final = select(
     IDEMPOTENCY.c.request_hash, IDEMPOTENCY.c.status, IDEMPOTENCY.c.headers, IDEMPOTENCY.c.body
 ).where(_IS_OF_KEY, IDEMPOTENCY.c.created_at >= bindparam("oldest"))
+_PLACE: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
+_SESSION: Final = re.compile(r"^(?:[A-Z]+ )?/sessions/([^/]+)")
 _DROP: Final = delete(IDEMPOTENCY).where(_IS_OF_KEY)
 _INSERT: Final = insert(IDEMPOTENCY)
 
@@ -75,14 +78,30 @@ def remember(tx: Transaction, key: Key, response: StoredResponse) -> None:
         "created_at": tx.now,
         "headers": dumps(response.headers),
         "body": response.body,
+        "session_id": _session_of(key.route) or _session_of(response.headers.get("Location", "")),
     }
     tx.execute(_INSERT, row)
 
 
 def forget(tx: Transaction, tenant: str, session_ids: Iterable[str]) -> None:
     """Remove the stored responses of sessions' requests and of their creation or import: they quote deleted ones."""
-    quoting = [condition for session_id in session_ids for condition in _quoting(f"/sessions/{session_id}")]
-    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant, or_(false(), *quoting)))
+    ids = [*session_ids]
+    tx.execute(delete(IDEMPOTENCY).where(IDEMPOTENCY.c.tenant == tenant, one_of(IDEMPOTENCY.c.session_id, ids)))
+    quoting = [condition for session_id in ids for condition in _quoting(f"/sessions/{session_id}")]
+    is_older = IDEMPOTENCY.c.tenant == tenant, IDEMPOTENCY.c.session_id.is_(None)
+    tx.execute(delete(IDEMPOTENCY).where(*is_older, or_(false(), *quoting)))
+
+
+def forget_tenant(tx: Transaction, tenant: str, limit: int) -> bool:
+    """Remove up to `limit` stored responses of a tenant; whether there were any."""
+    found = select(*_PLACE).where(IDEMPOTENCY.c.tenant == tenant).limit(limit)
+    return bool(tx.execute(delete(IDEMPOTENCY).where(tuple_(*_PLACE).in_(found))).rowcount)
+
+
+def _session_of(route: str) -> str:
+    """The id of the session in a path, with or without a method; "" if there is none."""
+    found = _SESSION.search(route)
+    return found[1] if found else ""
 
 
 def _quoting(place: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:

@@ -324,10 +324,16 @@ class FingerprintRow(SQLModel, table=True):
 
 
 class IdempotencyRow(SQLModel, table=True):
-    """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect."""
+    """The response to a request with an `Idempotency-Key`, written in the transaction of the request's effect.
+
+    `session_id` is the session that was created or changed, "" where that is none, None if an older version wrote it.
+    """
 
     __tablename__: ClassVar[Any] = "idempotency"
-    __table_args__ = (Index("idempotency_by_age", "created_at"),)
+    __table_args__ = (
+        Index("idempotency_by_age", "created_at"),
+        Index("idempotency_by_session", "tenant", "session_id"),
+    )
 
     tenant: str = Field(primary_key=True)
     route: str = Field(primary_key=True)
@@ -337,6 +343,7 @@ class IdempotencyRow(SQLModel, table=True):
     created_at: int = Field(sa_type=BigInteger)
     headers: bytes
     body: bytes = Field(sa_type=Sealed)
+    session_id: str | None = None
 
 
 class ApiKeyRow(SQLModel, table=True):
