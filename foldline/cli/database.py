@@ -62,7 +62,7 @@ def check_file(settings: Settings) -> None:
         reason = "" if is_named else "FOLDLINE_DATABASE_URL is not set, and "
         raise CommandFailed(
             f"{reason}there is no database at {file_of(address).absolute()}: give the address of the "
-            "service's with --database-url or FOLDLINE_DATABASE_URL",
+            "service's with --database-url or FOLDLINE_DATABASE_URL, or make a new one with `foldline migrate`",
             ExitCode.SERVICE_FAILED,
         )
 

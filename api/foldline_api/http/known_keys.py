@@ -24,8 +24,8 @@ from foldline_api.http.problems import Unauthorized
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# A key that was revoked is refused after twice this time, in each process. New keys are known at once.
-KNOWN_SECONDS: Final = 1.0
+# A key that was revoked is refused after twice this time. New keys are known at once.
+KNOWN_SECONDS: Final = api_keys.REVOKED_SECONDS / 2
 # While the database does not answer, nobody can revoke a key either: what was known is good for some more time, so that
 # requests which need no database go on.
 KNOWN_SECONDS_MAX: Final = 300.0

@@ -80,7 +80,7 @@ def list_keys(
 @app.command()
 def revoke(
     *,
-    key_ids: Annotated[list[str], typer.Argument(help="Ids of keys, as `list` shows them: how the keys begin.")],
+    key_ids: Annotated[list[str], typer.Argument(help="Ids of keys, as `list` shows them, or whole keys.")],
     tenant: Annotated[str | None, typer.Option(help="Only keys of this tenant.")] = None,
     database_url: DatabaseUrl = None,
 ) -> None:
@@ -96,8 +96,9 @@ def revoke(
 
 
 def _revoke(tx: Transaction, tenant: str | None, key_id: str) -> ApiKey:
-    key = api_keys.revoke(tx, tenant, key_id)
-    audit.record(tx, key.tenant, COMMAND, AuditedAction.REVOKED_KEY, object_id=key_id)
+    key, is_new = api_keys.revoke(tx, tenant, key_id)
+    if is_new:
+        audit.record(tx, key.tenant, COMMAND, AuditedAction.REVOKED_KEY, object_id=key.id)
     return key
 
 

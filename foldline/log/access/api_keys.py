@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, exists, insert, literal, or_, select, update
 
@@ -20,6 +20,8 @@ from foldline.log.storage.tables import API_KEY
 SECRET_BYTES: Final = 32
 # The form is public; what has another one is no key, and is not looked up.
 _FORM: Final = re.compile(r"fl_[0-9A-Za-z]+_[0-9a-f]{64}")
+# After so long, every process whose database answers refuses a key that was revoked.
+REVOKED_SECONDS: Final = 2.0
 # The time of the last use is as old as this at most, so that few requests write it.
 USE_MILLISECONDS: Final = 3_600_000
 # Of a key whose tenant was deleted.
@@ -62,6 +64,13 @@ class ApiKey:
     def has_expired(self, now: int) -> bool:
         """Whether the key has no use any more at this time, in milliseconds since the epoch."""
         return self.expires_at is not None and self.expires_at <= now
+
+
+class Revoked(NamedTuple):
+    """A key that is revoked, and whether it was not before."""
+
+    key: ApiKey
+    is_new: bool
 
 
 def digest_of(key: str) -> bytes:
@@ -121,18 +130,23 @@ def list_keys(tx: Transaction, tenant: str | None, after_number: int = 0, limit:
     return [_key_of(row) for row in rows]
 
 
-def revoke(tx: Transaction, tenant: str | None, key_id: str) -> ApiKey:
-    """Revoke a key; one that is revoked keeps its time. Of any tenant if `tenant` is None.
+def revoke(tx: Transaction, tenant: str | None, name: str) -> Revoked:
+    """Revoke a key, named by its id or by the whole of it; one that is revoked keeps its time.
+
+    Of any tenant if `tenant` is None.
 
     Raises:
         NotFound: no such key.
     """
+    # Nothing quotes the secret of a key that somebody pastes here because it leaked.
+    key_id = name.rpartition("_")[0] if is_key(name) else name
     is_it = (API_KEY.c.id == key_id, *_of(tenant))
-    tx.execute(update(API_KEY).where(*is_it, API_KEY.c.revoked_at.is_(None)).values(revoked_at=tx.now))
+    is_active = API_KEY.c.revoked_at.is_(None)
+    changed = tx.execute(update(API_KEY).where(*is_it, is_active).values(revoked_at=tx.now)).rowcount
     row = tx.execute(select(API_KEY).where(*is_it)).first()
     if row is None:
         raise NotFound("key", key_id)
-    return _key_of(row)
+    return Revoked(_key_of(row), bool(changed))
 
 
 def revoke_all(tx: Transaction, tenant: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import sleep
 from typing import Final, NamedTuple
 
 from sqlalchemy import select
@@ -11,9 +12,15 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.jobs import deletion
 from foldline.log.storage import idempotency
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import SESSION
+from foldline.log.storage.tables import API_KEY, AUDIT, SESSION
 
 SESSIONS_AT_ONCE: Final = 100
+_KNOWN: Final = (SESSION, API_KEY, AUDIT)
+
+
+def has_any(tx: Transaction, tenant: str) -> bool:
+    """Whether the service knows the tenant: it had a session or a key, or somebody did something in its name."""
+    return any(tx.execute(select(table.c.tenant).where(table.c.tenant == tenant).limit(1)).first() for table in _KNOWN)
 
 
 class Deleted(NamedTuple):
@@ -26,7 +33,8 @@ class Deleted(NamedTuple):
 def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> Deleted:
     """Delete the sessions of a tenant, in short transactions; the sweeper removes their rows later.
 
-    `with_keys` revokes its stored keys too, and removes their names. The audit trail stays, and says who did this.
+    `with_keys` revokes its stored keys too, and removes their names; then what was begun with them before all processes
+    refused them is deleted too, two seconds later. The audit trail stays, and says who did this.
     """
     with store.write() as tx:
         # First, so that it stands there even if what follows is broken off.
@@ -34,6 +42,14 @@ def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> 
         keys = api_keys.revoke_all(tx, tenant) if with_keys else []
         for key_id in keys:
             audit.record(tx, tenant, actor, AuditedAction.REVOKED_KEY, object_id=key_id)
+    sessions = _delete_all(store, tenant)
+    if keys:
+        sleep(api_keys.REVOKED_SECONDS)
+        sessions += _delete_all(store, tenant)
+    return Deleted(sessions, len(keys))
+
+
+def _delete_all(store: Store, tenant: str) -> int:
     is_more = True
     while is_more:
         with store.write() as tx:
@@ -43,7 +59,7 @@ def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> 
         with store.write() as tx:
             found = _delete_some(tx, tenant)
         if not found:
-            return Deleted(sessions, len(keys))
+            return sessions
         sessions += found
 
 

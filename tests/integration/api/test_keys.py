@@ -181,17 +181,22 @@ def test_a_refused_request_is_not_remembered(api: Api) -> None:
     assert api.post(f"{session}/redo", {}, Idempotency_Key="r")["redone"] == [made["id"]]
 
 
-def test_answers_are_forgotten_with_their_session(api: Api) -> None:
+@pytest.mark.parametrize("is_older", [False, True], ids=["of this version", "of the version before"])
+def test_answers_are_forgotten_with_their_session(api: Api, *, is_older: bool) -> None:
     new = {**NEW, "id": "z_1"}
     body: Json = {"messages": [user("hello")]}
     api.post("/sessions", new, 201, Idempotency_Key="z")
     api.post("/sessions/z_1/messages", body, 201, Idempotency_Key="z")
+    if is_older:
+        with api.store.write() as tx:
+            tx.execute(update(IDEMPOTENCY).values(session_id=None))
     api.call("DELETE", "/sessions/z_1", status=204)
     assert api.problem("POST", "/sessions/z_1/messages", body, Idempotency_Key="z")["name"] == "not-found"
     api.post("/sessions", new, 201, Idempotency_Key="z")
     assert api.get("/sessions/z_1")["message_count"] == 0
     api.post("/sessions/z_1/messages", body, 201, Idempotency_Key="z")
     assert api.get("/sessions/z_1")["message_count"] == 1
+    api.call("DELETE", "/sessions/z_1", status=204)
 
 
 def test_while_a_request_is_worked_on_its_key_is_taken(api: Api) -> None:

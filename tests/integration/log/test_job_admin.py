@@ -9,7 +9,7 @@ from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.events import Event, JobWaits
 from foldline.log.job_state import JobState
-from foldline.log.jobs import admin, endings, leases
+from foldline.log.jobs import admin, endings, leases, sweeps
 from foldline.log.jobs.admin import Chosen
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import JOB
@@ -88,6 +88,21 @@ def test_a_failed_job_is_queued_again_at_once_and_notifies(scene: Scene, clock: 
     assert scene.path.next_summary_at == 0
     assert {*heard} == {JobWaits(BACKGROUND)}
     assert scene.work() == ["succeeded"]
+
+
+def test_what_is_held_back_in_deleted_sessions_holds_up_no_other(
+    store: Store, new_scene: NewScene, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweeps, "ITEMS_AT_ONCE", 1)
+    deleted = over_trigger(Scene(store, id="a"))
+    other = over_trigger(new_scene(id="b"))
+    for scene in (deleted, other):
+        fail_next(scene)
+    with other.store.write() as tx:
+        lifecycle.delete(tx, deleted.tenant, deleted.id)
+    clock.advance(3_600)
+    sweeps.sweep(other.store)
+    assert other.path.next_summary_at == 0
 
 
 def test_a_retried_job_keeps_the_request(scene: Scene) -> None:

@@ -55,6 +55,7 @@ def list_keys(incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50) -
 def revoke_key(key_id: str, incoming: FromRequest) -> Response:
     """Revoke a key. Every process refuses it within seconds; it stays in the list."""
     with incoming.service.store.write() as tx:
-        api_keys.revoke(tx, incoming.tenant, key_id)
-        incoming.note(tx, AuditedAction.REVOKED_KEY, key_id)
+        key, is_new = api_keys.revoke(tx, incoming.tenant, key_id)
+        if is_new:
+            incoming.note(tx, AuditedAction.REVOKED_KEY, key.id)
     return Response(status_code=HTTPStatus.NO_CONTENT)

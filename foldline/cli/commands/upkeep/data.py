@@ -13,7 +13,8 @@ from foldline.cli.options import DatabaseUrl
 from foldline.log.access import audit
 from foldline.log.access.audit import COMMAND, AuditedAction
 from foldline.log.erasing.purging import purge as purge_database
-from foldline.log.erasing.tenants import delete_tenant
+from foldline.log.erasing.tenants import delete_tenant, has_any
+from foldline.log.storage.store import Transaction
 from foldline.log.transfer.tenant_export import export_tenant
 from foldline.terminal import CommandFailed, ExitCode, answers, notes
 
@@ -35,6 +36,7 @@ def export(
     """Write all sessions of a tenant with all that is in them, its keys and its audit trail to a file."""
     with opened_as_it_is(settings_of({"database_url": database_url})) as store:
         with store.write() as tx:
+            _check_known(tx, tenant)
             audit.record(tx, tenant, COMMAND, AuditedAction.EXPORTED)
         try:
             with os.fdopen(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY), "wb") as file:
@@ -54,11 +56,18 @@ def delete(
     database_url: DatabaseUrl = None,
 ) -> None:
     """Delete all sessions of a tenant; the audit trail stays. `foldline data purge` removes them from the files too."""
-    if not yes:
-        typer.confirm(f"Delete all sessions of {tenant}?", abort=True, err=True)
     with opened_as_it_is(settings_of({"database_url": database_url})) as store:
+        with store.read() as tx:
+            _check_known(tx, tenant)
+        if not yes:
+            typer.confirm(f"Delete all sessions of {tenant}?", abort=True, err=True)
         deleted = delete_tenant(store, tenant, COMMAND, with_keys=keys)
     answers().print(f"{deleted.sessions:,} sessions were deleted, and {deleted.keys:,} keys revoked")
+
+
+def _check_known(tx: Transaction, tenant: str) -> None:
+    if not has_any(tx, tenant):
+        raise CommandFailed(f"there is no tenant {tenant!r}: it has no session, no key, and nothing in the audit trail")
 
 
 @app.command()
