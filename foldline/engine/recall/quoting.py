@@ -135,14 +135,17 @@ def _shortened(passage: Passage, tokens: int) -> Passage | None:
         if keep < LEAST_CHARS:
             return None
         passage = _around(passage, keep)
+        if len(passage.text) < LEAST_CHARS:
+            # A single grapheme may be longer.
+            return None
     return passage
 
 
 def _around(passage: Passage, chars: int) -> Passage:
-    """The passage cut to so many characters around its best line."""
+    """The passage cut to so many characters at most around its best line."""
     text, start, stop = passage.text, passage.start, passage.stop
     spare = max(0, chars - (stop - start))
-    first = max(0, min(start - spare // 2, len(text) - chars))
-    first, last = boundary(text, first), boundary(text, first + chars)
+    first = boundary(text, max(0, min(start - spare // 2, len(text) - chars)))
+    last = boundary(text, first + chars)
     cut = text[first:last]
     return replace(passage, text=cut, start=max(0, start - first), stop=max(0, min(stop, last) - first))

@@ -52,6 +52,27 @@ def test_an_answer_takes_no_more_tokens_than_it_may(texts: list[str], most: int)
     assert quotes.tokens == count_text(quotes.text) <= most
 
 
+@given(
+    st.lists(
+        st.sampled_from(("👩‍👩‍👧‍👦", "e" + "\u0301" * 30, "🇩🇪", "x", "word ", "\n")), min_size=20, max_size=400
+    ).map("".join),
+    st.integers(100, 2_000),
+    st.data(),
+)
+def test_a_passage_of_long_graphemes_is_cut_between_them(text: str, most: int, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    stop = data.draw(st.integers(start, len(text)))
+    found = Passage(Attribution("e0-1", "user"), OutOfView.HIDDEN, text, start, stop)
+    quotes = quotes_within([found], most)
+    assert quotes.tokens <= most
+    assert all(shown.text in text and len(shown.text) > 0 for shown in quotes.passages)
+
+
+def test_a_text_of_one_grapheme_is_no_endless_work() -> None:
+    for text in ("👩‍👩‍👧‍👦" * 500, "e" + "\u0301" * 3_000):
+        assert quotes_within([passage(text)], 2_000).tokens <= 2_000
+
+
 def test_a_long_passage_is_cut_around_its_best_line() -> None:
     lines = [f"line {number} says nothing" for number in range(60)]
     lines[40] = "the port of the server is 5432"
