@@ -17,7 +17,7 @@ def test_hostile_transcripts_get_answers_and_views_that_providers_accept(
 ) -> None:
     found = Findings()
     with hostile_service(tmp_path, database) as service:
-        run_hostile(service, TRANSCRIPTS, seed, found)
+        run_hostile(service, range(TRANSCRIPTS), seed, found)
     assert found.wrong == {}
     assert found.views > 2 * TRANSCRIPTS
     assert {200, 201, 422} <= set(found.statuses)

@@ -40,6 +40,7 @@ def _options() -> Any:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--requests", type=int, default=20_000, help="requests of Schemathesis, about")
     parser.add_argument("--transcripts", type=int, default=50_000, help="hostile transcripts")
+    parser.add_argument("--first", type=int, default=0, help="leave out those before; one that begins a session")
     parser.add_argument("--database", choices=DATABASES, default="postgresql", help="where hostile transcripts go")
     parser.add_argument("--seed", type=int, default=1, help="other requests and transcripts")
     return parser.parse_args()
@@ -60,8 +61,9 @@ def _hostile(options: Any) -> bool:
             with victim.during(), Progress(console=notes()) as progress:
                 # Attackers have processors of their own; here theirs comes after the service's and the victim's.
                 os.nice(LOWEST_PRIORITY)
-                task = progress.add_task("hostile transcripts", total=options.transcripts)
-                run_hostile(service, options.transcripts, options.seed, found, lambda: progress.advance(task))
+                chosen = range(options.first, options.transcripts)
+                task = progress.add_task("hostile transcripts", total=chosen.stop)
+                run_hostile(service, chosen, options.seed, found, lambda: progress.advance(task))
         finally:
             _print(found, quiet, victim)
     return not found.wrong

@@ -63,6 +63,8 @@ class Attacker:
     case: str = ""
     # The formats that the session has messages in.
     formats: set[str] = field(default_factory=set)
+    # Whether it only makes up what it would send.
+    is_silent: bool = False
 
     def send(self, number: int) -> None:
         """One transcript, to one of those who take one."""
@@ -75,7 +77,9 @@ class Attacker:
         self.random.choice(WAYS)(self, messages, format_name)
 
     def request(self, method: str, path: str, body: Any = None, **query: str) -> httpx.Response | None:
-        """The answer to a request, counted; None if the connection broke."""
+        """The answer to a request, counted; None if the connection broke, or nothing was sent."""
+        if self.is_silent:
+            return None
         raw = None if body is None else written(body)
         before = _cpu(self.process)
         try:
@@ -221,15 +225,16 @@ DATABASES: Final = {"postgresql": _on_postgresql, "sqlite": _on_sqlite}
 
 def run_hostile(
     service: FuzzedService,
-    transcripts: int,
+    transcripts: range,
     seed: int,
     findings: Findings,
     on_sent: Callable[[], object] = lambda: None,
 ) -> None:
-    """Send so many transcripts, and add to the findings, which stay if it breaks off."""
+    """Send these of the seed's transcripts, and add to the findings, which stay if it breaks off."""
     with client(service.url, timeout_seconds=120) as caller:
         caller.headers.update(service.headers)
         attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed), findings)
-        for number in range(transcripts):
+        for number in range(transcripts.stop):
+            attacker.is_silent = number < transcripts.start
             attacker.send(number)
             on_sent()

@@ -25,6 +25,8 @@ from foldline.engine.messages import (
 NAME: Final = "anthropic"
 ID_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME_PATTERN: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+# Blocks that no message of another role may have.
+_OF_ASSISTANT: Final = frozenset({"thinking", "redacted_thinking", "tool_use"})
 IMAGE_TYPES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 # Where arguments that are not a JSON object go: `input` must be one.
@@ -234,16 +236,27 @@ def _is_valid(message: Message) -> bool:
 
 
 def _is_valid_result(result: ToolResult) -> bool:
-    return not any(isinstance(part, Text) and part.source and marks.is_blank(part.text) for part in result.content)
+    return not any(
+        _is_the_assistants(part) or (isinstance(part, Text) and part.source and marks.is_blank(part.text))
+        for part in result.content
+    )
 
 
 def _is_unsendable(message: Message, part: Part) -> bool:
-    """Whether a part has no place in a request: blank text, reasoning without its signature or of another provider."""
+    """Whether a part has no place in a request, or not here: blank text, reasoning without its signature or of another
+    provider.
+    """
     if isinstance(part, Text):
         return marks.is_blank(part.text)
     if isinstance(part, Thinking):
         return not (_is_own(message) and part.signature)
+    if message.role != "assistant" and _is_the_assistants(part):
+        return True
     return isinstance(part, Other) and part.kind in SEALED_KINDS and not _is_own(message)
+
+
+def _is_the_assistants(part: Part) -> bool:
+    return isinstance(part, Other) and part.kind in _OF_ASSISTANT
 
 
 def _marked(message: Message, blocks: list[dict[str, Any]]) -> dict[str, Any]:

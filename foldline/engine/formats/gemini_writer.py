@@ -253,12 +253,13 @@ def _own_part(message: Message, part: Part) -> JsonObject | None:
 
 
 def _is_whole(part: JsonObject) -> bool:
-    """Whether Google takes a part of this format: it has one kind of data, with all that this kind needs."""
+    """Whether Google takes a part of this format: one kind of data with all that it needs, and a text as signature."""
     if part.keys() == {"text"}:
         return True
     kinds = [kind for kind in KINDS_OF_DATA if in_either_case(part, kind) is not None]
     values = (in_either_case(in_either_case(part, kind), key) for kind in kinds for key in _STRINGS.get(kind, ()))
-    return len(kinds) <= 1 and all(isinstance(value, str) for value in values)
+    signatures = (part[key] for key in _SIGNATURES if part.get(key) is not None)
+    return len(kinds) <= 1 and all(isinstance(value, str) for value in (*values, *signatures))
 
 
 def _own_source(message: Message) -> Wire | None:

@@ -49,7 +49,7 @@ class ItemList(Writer):
 
     def can_identify(self, item: Item) -> bool:
         """Whether an item of the model may keep its id, if it has one."""
-        return not isinstance(item.get(ID), str) or (self.keeps_ids and self._is_new(item))
+        return item.get(ID) is None or (self.keeps_ids and self._is_new(item))
 
     def mark(self, item: Item) -> Item:
         """A text that stands for an item."""
@@ -78,7 +78,9 @@ class ItemList(Writer):
             self._ids.add(item[ID])
 
     def _is_new(self, item: Item) -> bool:
-        return item.get(ID) not in self._ids if isinstance(item.get(ID), str) else True
+        """Whether an item has no id, or one that the API takes and no earlier item has."""
+        item_id = item.get(ID)
+        return item_id is None or (isinstance(item_id, str) and item_id not in self._ids)
 
 
 def said(*texts: str) -> Item:

@@ -9,7 +9,13 @@ from typing import Any
 
 ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-HOMES = {"image": "user", "tool_result": "user", "tool_use": "assistant", "thinking": "assistant"}
+HOMES = {
+    "image": "user",
+    "tool_result": "user",
+    "tool_use": "assistant",
+    "thinking": "assistant",
+    "redacted_thinking": "assistant",
+}
 
 
 def violations(messages: list[dict[str, Any]], system: Any) -> list[str]:

@@ -260,3 +260,15 @@ def test_images_are_sent_as_the_api_takes_them() -> None:
     rendered = ANTHROPIC.render([Message("user", images)], None)
     assert [block["type"] for block in rendered.messages[0]["content"]] == ["image", "image", "text", "text"]
     assert rendered.lossy == 2
+
+
+@pytest.mark.parametrize("block", [{"type": "thinking", "id": "x"}, {"type": "redacted_thinking", "data": "x"}, _use()])
+def test_blocks_of_the_assistant_leave_other_messages(block: dict[str, Any]) -> None:
+    sent = [ASK, _said(_use("t2")), _answer(_result("t2", [block, _text("ok")])), *[_answer(block, _text("go on"))] * 2]
+    if block["type"] == "tool_use":
+        # A call beside what the user says is refused when it comes in.
+        del sent[3:]
+    rendered = ANTHROPIC.render(ANTHROPIC.parse(sent), None)
+    assert check("anthropic", rendered.messages, None) == []
+    assert rendered.lossy == len(sent) - 2
+    assert block not in [each for message in rendered.messages[2:] for each in message["content"]]

@@ -295,6 +295,8 @@ def test_an_image_in_googles_own_store_is_marked_elsewhere(target: str) -> None:
         ({"fileData": {"mimeType": "video/mp4"}}, {"text": "[fileData left out]"}),
         ({"executableCode": {"code": "1"}, "toolCall": {}}, {"text": "[executableCode left out]"}),
         ({**PNG, "text": "see"}, PNG),
+        ({"thoughtSignature": [1]}, {"text": "[thoughtSignature left out]"}),
+        ({"text": "see", "thought_signature": {"a": 1}}, {"text": "see"}),
         ({**PNG, "functionCall": None}, {**PNG, "functionCall": None}),
     ],
 )

@@ -318,3 +318,18 @@ def test_a_message_without_content_is_repaired() -> None:
     assert _rendered(*RESPONSES.parse([{"role": "user", "content": [], "x": 1}])) == [
         {"role": "user", "content": "", "x": 1}
     ]
+
+
+@pytest.mark.parametrize("odd", [7, {"a": 1}, [], True])
+def test_an_id_that_is_no_text_is_left_out(odd: Any) -> None:
+    said = [
+        {"type": "message", "role": "user", "content": "Go on.", "id": odd},
+        {"type": "message", "role": "assistant", "content": "Done.", "id": odd},
+        {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}", "id": odd},
+        {"type": "function_call_output", "call_id": "c", "output": "x", "id": odd},
+        {"type": "file_search_call", "queries": [], "status": "completed", "id": odd},
+    ]
+    rendered = RESPONSES.render(RESPONSES.parse(said), None)
+    assert check("responses", rendered.messages, None) == []
+    assert not any("id" in item for item in rendered.messages)
+    assert len(rendered.messages) == len(said)
