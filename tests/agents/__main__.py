@@ -28,7 +28,7 @@ from benchmarks.peers.install import CACHE, NPM_PROGRAMS, installed_node, npm_pe
 from foldline.engine.wire import dumps_text
 from foldline.replay.embedded import kept_service
 from foldline.terminal import answers, notes
-from tests.agents.kinds import KINDS, SAID, Kind
+from tests.agents.kinds import KEY, KEY_VARIABLE, KINDS, SAID, Kind
 from tests.agents.session_checks import SessionChecks
 from tests.support.processes.agent_provider import AgentProvider, Work, agent_provider
 
@@ -144,6 +144,7 @@ def _gateway(folder: Path, provider: AgentProvider, window: int) -> Iterator[Any
         "FOLDLINE_ANTHROPIC_BASE_URL": provider.url,
         "FOLDLINE_OPENAI_BASE_URL": f"{provider.url}/v1",
         "FOLDLINE_GATEWAY_CONTEXT_WINDOW": str(window),
+        "FOLDLINE_API_KEYS": f"agents:{KEY}",
     }
     with kept_service(f"sqlite:///{folder}/gateway.db", settings) as service:
         yield service.url, service.metrics
@@ -155,7 +156,8 @@ def _environment(kind: Kind, folder: Path, address: str) -> dict[str, str]:
     path = os.pathsep.join([str(installed_node().parent), os.environ.get("PATH", os.defpath)])
     # Some take their folder from the shell's variable.
     places = {"HOME": str(home), "PWD": str(folder / "repository"), "PATH": path}
-    return {**os.environ, **places, "ANTHROPIC_BASE_URL": f"{address}/anthropic", **dict(kind.variables)}
+    own = {"ANTHROPIC_BASE_URL": f"{address}/anthropic", KEY_VARIABLE: KEY, **dict(kind.variables)}
+    return {**os.environ, **places, **own}
 
 
 def _outcome(done: Any, provider: AgentProvider, metrics: str, turns: int) -> Outcome:

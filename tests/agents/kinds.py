@@ -11,6 +11,10 @@ from foldline.engine.wire import dumps_text
 
 # What the last request still has to have.
 SAID: Final = ("Never push to the branch main", "40417")
+# The service has keys. The agents send one as docs/gateway.md says, from this variable.
+HEADER: Final = "X-Foldline-Key"
+KEY_VARIABLE: Final = "FOLDLINE_API_KEY"
+KEY: Final = "the-long-key-of-the-agents"
 TASK: Final = f"Read all parts. {SAID[0]}. The port is {SAID[1]}."
 
 
@@ -38,12 +42,14 @@ def _codex(home: Path, address: str) -> None:
         f'base_url = "{address}/openai/v1"',
         'env_key = "OPENAI_API_KEY"',
         'wire_api = "responses"',
+        f'env_http_headers = {{ "{HEADER}" = "{KEY_VARIABLE}" }}',
     )
     _write(home / ".codex" / "config.toml", "\n".join(lines))
 
 
 def _opencode(home: Path, address: str) -> None:
-    options = {"baseURL": f"{address}/openai/v1", "apiKey": "none"}
+    headers = {HEADER: f"{{env:{KEY_VARIABLE}}}"}
+    options = {"baseURL": f"{address}/openai/v1", "apiKey": "none", "headers": headers}
     provider = {"npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": options}
     models = {"scripted": {"name": "scripted"}}
     written = dumps_text({"provider": {"scripted": {**provider, "models": models}}})
@@ -54,7 +60,8 @@ def _pi(home: Path, address: str) -> None:
     cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
     model = {"id": "scripted", "name": "scripted", "reasoning": False, "input": ["text"], "cost": cost}
     models = [{**model, "contextWindow": 1_000_000, "maxTokens": 8_000}]
-    provider = {"baseUrl": f"{address}/openai/v1", "api": "openai-completions", "apiKey": "none", "models": models}
+    place = {"baseUrl": f"{address}/openai/v1", "api": "openai-completions", "headers": {HEADER: KEY_VARIABLE}}
+    provider = {**place, "apiKey": "none", "models": models}
     _write(home / ".pi" / "agent" / "models.json", dumps_text({"providers": {"scripted": provider}}))
 
 
@@ -71,6 +78,7 @@ KINDS: Final = {
         ("-p", TASK, "--permission-mode", "acceptEdits"),
         (
             ("ANTHROPIC_API_KEY", "none"),
+            ("ANTHROPIC_CUSTOM_HEADERS", f"{HEADER}: {KEY}"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
         ),

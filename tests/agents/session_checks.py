@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from tests.agents.kinds import HEADER, KEY
 from tests.support.processes.agent_provider import APIS, AgentProvider
 from tests.support.processes.http import client, items_of
 
@@ -23,6 +24,7 @@ class SessionChecks:
     def __init__(self, address: str, provider: AgentProvider) -> None:
         self.wrong: list[str] = []
         self._http = client(address, timeout_seconds=60)
+        self._http.headers[HEADER] = KEY
         self._provider = provider
 
     def undo_newest(self) -> None:
