@@ -11,7 +11,7 @@ import httpx
 import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.calls import connections
-from foldline_worker.summarizers.calls.connections import Call, Connections
+from foldline_worker.summarizers.calls.connections import Connections, EndpointCall
 from foldline_worker.summarizers.contract import SummarizerUnavailable
 
 from tests.integration.test_summarizers import REQUEST, asking
@@ -26,7 +26,7 @@ def opened() -> Iterator[Connections]:
     found.close()
 
 
-def post(call: Call, llm: ScriptedLLM) -> int:
+def post(call: EndpointCall, llm: ScriptedLLM) -> int:
     body = {"messages": [{"role": "user", "content": "Hello."}]}
     with call.http.stream(
         "POST", f"{llm.base_url}/chat/completions", json=body, extensions={"trace": call.trace}
@@ -82,11 +82,11 @@ def test_an_answer_whose_end_does_not_come_is_there_all_the_same() -> None:
 def test_a_call_that_is_ended_late_leaves_the_next_one_alone() -> None:
     with ScriptedLLM() as llm, opened() as found:
         connection = found.take()
-        first = Call(connection)
+        first = EndpointCall(connection)
         assert post(first, llm) == 200
         first.end()
         found.give_back(connection)
-        second = Call(found.take())
+        second = EndpointCall(found.take())
         first.cut()
         assert post(second, llm) == 200
         second.end()

@@ -14,7 +14,7 @@ from foldline.engine.summaries.cached_beginning import CachedBeginning
 from foldline.engine.tokens.counter import count_text
 from foldline.telemetry.tracing import Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.calls.connections import Call
+from foldline_worker.summarizers.calls.connections import EndpointCall
 from foldline_worker.summarizers.calls.endpoint import (
     MOST_ANSWER_BYTES,
     Endpoint,
@@ -114,7 +114,7 @@ class ModelClient:
             span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
             return answer
 
-    def _send(self, request: WireRequest, call: Call, spend: Spend) -> WireAnswer:
+    def _send(self, request: WireRequest, call: EndpointCall, spend: Spend) -> WireAnswer:
         body, answer = self._wire.body(request, self._options), WireAnswer()
         try:
             with self._endpoint.posted(self._wire.path(request, self._options), body, call) as response:
@@ -133,7 +133,7 @@ class ModelClient:
             return self._send(request, call, spend)
         raise refused
 
-    def _read(self, response: httpx.Response, answer: WireAnswer, call: Call) -> None:
+    def _read(self, response: httpx.Response, answer: WireAnswer, call: EndpointCall) -> None:
         if not _is_stream(response):
             self._wire.take(answer, whole_answer(response))
             return

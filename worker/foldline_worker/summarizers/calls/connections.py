@@ -49,7 +49,7 @@ class Connection:
             self._socket.close()
 
 
-class Call:
+class EndpointCall:
     """A call that has a connection until it is over, so that another thread can end it: closing the client would not
     wake a waiting read.
 

@@ -18,7 +18,7 @@ from foldline.engine.overflow import NO_OVERFLOW, output_limit_of, verdict_of
 from foldline.engine.wire import loads_bounded
 from foldline.telemetry.tracing import TRACEPARENT, Silent, Tracing
 from foldline_worker.cancellation import Cancellation
-from foldline_worker.summarizers.calls.connections import IDLE_SECONDS, Call, Connections
+from foldline_worker.summarizers.calls.connections import IDLE_SECONDS, Connections, EndpointCall
 from foldline_worker.summarizers.calls.deadlines import Deadlines
 from foldline_worker.summarizers.calls.provider_error import excerpt_of
 
@@ -122,7 +122,7 @@ class Endpoint:
         self._deadlines.close()
 
     @contextmanager
-    def call(self, cancellation: Cancellation) -> Iterator[Call]:
+    def call(self, cancellation: Cancellation) -> Iterator[EndpointCall]:
         """A call, which is ended when it is cancelled or overdue.
 
         Raises:
@@ -130,7 +130,7 @@ class Endpoint:
             EndpointUnavailable: the call took too long, or its connection failed.
         """
         connection = self._connections.take()
-        call = Call(connection)
+        call = EndpointCall(connection)
         try:
             with (
                 cancellation.ending(call.cut),
@@ -148,7 +148,7 @@ class Endpoint:
             self._connections.give_back(connection)
 
     @contextmanager
-    def posted(self, path: str, body: Any, call: Call) -> Iterator[httpx.Response]:
+    def posted(self, path: str, body: Any, call: EndpointCall) -> Iterator[httpx.Response]:
         """The response to a request, whose body is yet to be read."""
         extensions = {"trace": call.trace}
         trace = self._tracing.traceparent
@@ -158,7 +158,7 @@ class Endpoint:
             call.has_cost = response.is_success
             yield response
 
-    def finish(self, rest: Iterable[object], call: Call) -> None:
+    def finish(self, rest: Iterable[object], call: EndpointCall) -> None:
         """Read the rest of an answer that is complete already, but not for long: then its connection has more calls."""
         with suppress(httpx.TransportError), self._deadlines.within(END_SECONDS, call.leave):
             for _ in rest:
