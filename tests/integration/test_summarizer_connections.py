@@ -12,7 +12,10 @@ import pytest
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers.calls import connections
 from foldline_worker.summarizers.calls.connections import Connections, EndpointCall
+from foldline_worker.summarizers.calls.endpoint import EndpointUnavailable
 from foldline_worker.summarizers.contract import SummarizerUnavailable
+from foldline_worker.summarizers.model_client import ModelClient
+from foldline_worker.summarizers.wires import WIRES
 
 from tests.integration.test_summarizers import REQUEST, asking
 from tests.support.eventually import eventually
@@ -69,6 +72,25 @@ def test_a_server_that_closes_connections_gets_new_ones(reply: Reply) -> None:
     assert llm.connections == 2
 
 
+def spent_until_dropped(*replies: Reply) -> list[dict[str, int]]:
+    """The tokens of one call after the other, the last of which is dropped."""
+    spent: list[dict[str, int]] = []
+    with (
+        ScriptedLLM(*replies, DROPPED) as llm,
+        ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,
+    ):
+        for _ in replies:
+            client.complete("Be brief.", "Hello.", 50, Cancellation(), spend=spent.append)
+        with pytest.raises(EndpointUnavailable):
+            client.complete("Be brief.", "Hello.", 50, Cancellation(), spend=spent.append)
+    return spent
+
+
+def test_a_kept_connection_that_ends_before_an_answer_costs_nothing() -> None:
+    assert len(spent_until_dropped()) == 1
+    assert len(spent_until_dropped(Reply())) == 1
+
+
 def test_an_answer_whose_end_does_not_come_is_there_all_the_same() -> None:
     with ScriptedLLM(Reply(end_delay_seconds=30)) as llm, asking(llm.base_url, timeout_seconds=60) as summarizer:
         began = monotonic()
@@ -77,6 +99,14 @@ def test_an_answer_whose_end_does_not_come_is_there_all_the_same() -> None:
         eventually(lambda: llm.disconnects == 1)
         assert not summarizer.summarize(REQUEST, Cancellation()).degraded
     assert (len(llm.requests), llm.connections) == (2, 2)
+
+
+@pytest.mark.parametrize("reply", [Reply(delay_seconds=30), Reply(piece_delay_seconds=30)], ids=["silent", "streaming"])
+def test_a_call_that_takes_too_long_ends_its_connection(reply: Reply) -> None:
+    with ScriptedLLM(default=reply) as llm, asking(llm.base_url, timeout_seconds=0.5) as summarizer:
+        with pytest.raises(SummarizerUnavailable):
+            summarizer.summarize(REQUEST, Cancellation())
+        eventually(lambda: llm.disconnects == len(llm.requests), 5)
 
 
 def test_a_call_that_is_ended_late_leaves_the_next_one_alone() -> None:

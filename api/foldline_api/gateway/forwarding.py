@@ -135,11 +135,14 @@ async def _in_place(
     """
     begun, given_up = Event(), Event()
 
+    def in_thread() -> Found:
+        begun.set()
+        return work(lambda: not given_up.is_set())
+
     async def in_place() -> Found | None:
         with suppress(TooManyLarge):
             async with place:
-                begun.set()
-                return await anyio.to_thread.run_sync(work, lambda: not given_up.is_set())
+                return await anyio.to_thread.run_sync(in_thread)
         return None
 
     task = under_way.started(in_place())

@@ -83,7 +83,8 @@ class DirectRoute(APIRoute):
             known = self.at_once(incoming, given)
             if known is not None:
                 return known
-            work = partial(endpoint, **request.path_params, **given, incoming=incoming)
+            parameters = {**request.path_params, **given}
+            work = partial(endpoint, **parameters, incoming=incoming)
             places = incoming.service.places
             if not self.is_costly and not places.is_large(incoming.raw):
                 return await incoming.in_thread(work)
@@ -91,7 +92,7 @@ class DirectRoute(APIRoute):
             async with places.large.one(incoming.tenant):
                 await _check_awaited(request)
                 if processes.take(request):
-                    return await processes.answer(endpoint, request, incoming)
+                    return await processes.answer(endpoint, parameters, incoming)
                 return await run_in_threadpool(work)
 
         return handle

@@ -130,7 +130,7 @@ WORDINGS: Final[tuple[tuple[str | None, Wordings], ...]] = (
     ),
     ("mistral", Wordings("context length exceeded", "maximum number of tokens")),
     ("openrouter", Wordings("context_length_exceeded")),
-    ("copilot", Wordings(r"\btokens? .{0,80}exceeds the limit of <N>")),
+    ("copilot", Wordings(r"tokens?\b.{0,80}exceeds the limit of <N>", r"exceeds the limit of <N> tokens?\b")),
     (
         "anthropic",
         Wordings(

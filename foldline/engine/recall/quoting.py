@@ -145,7 +145,8 @@ def _around(passage: Passage, chars: int) -> Passage:
     """The passage cut to so many characters at most around its best line."""
     text, start, stop = passage.text, passage.start, passage.stop
     spare = max(0, chars - (stop - start))
-    first = boundary(text, max(0, min(start - spare // 2, len(text) - chars)))
-    last = boundary(text, first + chars)
+    earliest = max(0, min(start - spare // 2, len(text) - chars))
+    last = boundary(text, earliest + chars)
+    first = next((place for place in range(earliest, last) if boundary(text, place) == place), last)
     cut = text[first:last]
     return replace(passage, text=cut, start=max(0, start - first), stop=max(0, min(stop, last) - first))

@@ -33,8 +33,9 @@ class Deleted(NamedTuple):
 def delete_tenant(store: Store, tenant: str, actor: str, *, with_keys: bool) -> Deleted:
     """Delete the sessions of a tenant, in short transactions; the sweeper removes their rows later.
 
-    `with_keys` revokes its stored keys too, and removes their names; then what was begun with them before all processes
-    refused them is deleted too, two seconds later. The audit trail stays, and says who did this.
+    `with_keys` revokes its stored keys too, and removes their names; two seconds later, when all processes refuse them,
+    it deletes what was done with them meanwhile. A request that was let in before and ends later still may leave a
+    session, which another call deletes. The audit trail stays, and says who did this.
     """
     with store.write() as tx:
         # First, so that it stands there even if what follows is broken off.
@@ -53,7 +54,7 @@ def _delete_all(store: Store, tenant: str) -> int:
     is_more = True
     while is_more:
         with store.write() as tx:
-            is_more = idempotency.forget_tenant(tx, tenant, deletion.PURGE_ROWS)
+            is_more = idempotency.forget_tenant(tx, tenant, deletion.PURGE_ROWS) == deletion.PURGE_ROWS
     sessions = 0
     while True:
         with store.write() as tx:

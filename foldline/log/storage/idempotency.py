@@ -92,10 +92,11 @@ def forget(tx: Transaction, tenant: str, session_ids: Iterable[str]) -> None:
     tx.execute(delete(IDEMPOTENCY).where(*is_older, or_(false(), *quoting)))
 
 
-def forget_tenant(tx: Transaction, tenant: str, limit: int) -> bool:
-    """Remove up to `limit` stored responses of a tenant; whether there were any."""
+def forget_tenant(tx: Transaction, tenant: str, limit: int) -> int:
+    """Remove up to `limit` stored responses of a tenant; how many."""
     found = select(*_PLACE).where(IDEMPOTENCY.c.tenant == tenant).limit(limit)
-    return bool(tx.execute(delete(IDEMPOTENCY).where(tuple_(*_PLACE).in_(found))).rowcount)
+    removed: int = tx.execute(delete(IDEMPOTENCY).where(tuple_(*_PLACE).in_(found))).rowcount
+    return removed
 
 
 def _session_of(route: str) -> str:

@@ -21,6 +21,24 @@ def sent(api: Api, name: str) -> httpx.Response:
     return api.client.post("/v1/messages", json={**SAID, "messages": messages}, timeout=60)
 
 
+def test_work_that_did_not_begin_in_time_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forwarding, "PATIENCE_SECONDS", 0.5)
+    begun: list[bytes] = []
+    loads = forwarding.loads_within
+    monkeypatch.setattr(forwarding, "loads_within", lambda raw, limits: begun.append(raw) or loads(raw, limits))
+    with (
+        agent_provider() as provider,
+        sqlite_database() as url,
+        open_api(url, threads=1, anthropic_base_url=provider.url, gateway_context_window=8_000) as api,
+        ThreadPoolExecutor(4) as pool,
+    ):
+        with api.store.write():
+            list(pool.map(lambda number: sent(api, str(number)), range(4)))
+        assert "x-foldline-session" in sent(api, "later").headers
+    # The first took the only thread; the last came when that was free.
+    assert len(begun) == 2
+
+
 def test_work_that_nobody_waits_for_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "PATIENCE_SECONDS", 0.5)
     with (

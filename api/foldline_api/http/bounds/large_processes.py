@@ -71,7 +71,7 @@ class _Order(NamedTuple):
     file: KnownFile | None
     traceparent: str | None
     endpoint: Endpoint
-    path_params: Mapping[str, str]
+    parameters: Mapping[str, Any]
     caller: Caller
     session_id: str
     route: str
@@ -107,7 +107,7 @@ class LargeProcesses:
         """Whether a large request goes to one of them."""
         return self._open_service is not None and request.method in WITH_BODY and self._is_shared()
 
-    async def answer(self, endpoint: Endpoint, request: Request, incoming: ApiRequest) -> Response:
+    async def answer(self, endpoint: Endpoint, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
         """The endpoint's answer to a request, made in one of the processes.
 
         Raises:
@@ -118,7 +118,7 @@ class LargeProcesses:
             raise TypeError
         store = incoming.service.store
         of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw), incoming.raw
-        order = _Order(self._open_service, store.file, store.traceparent, endpoint, request.path_params, *of_request)
+        order = _Order(self._open_service, store.file, store.traceparent, endpoint, parameters, *of_request)
         async with self._places:
             pool, future = self._submitted(order)
             # Whether somebody still waits for the answer or not.
@@ -197,7 +197,7 @@ def _answer(order: _Order) -> _Answered:
     headers = Headers(raw=order.headers)
     incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, order.raw)
     try:
-        response = order.endpoint(**order.path_params, incoming=incoming)
+        response = order.endpoint(**order.parameters, incoming=incoming)
     except Exception as error:
         if type(error) not in PROBLEM_TYPES:
             raise

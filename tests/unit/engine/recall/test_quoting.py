@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,6 +72,18 @@ def test_a_passage_of_long_graphemes_is_cut_between_them(text: str, most: int, d
 def test_a_text_of_one_grapheme_is_no_endless_work() -> None:
     for text in ("👩‍👩‍👧‍👦" * 500, "e" + "\u0301" * 3_000):
         assert quotes_within([passage(text)], 2_000).tokens <= 2_000
+
+
+@pytest.mark.parametrize("filler", ["👩‍👩‍👧‍👦 ", "🇩🇪", "नमस्ते "])
+def test_a_best_line_at_the_end_stays_whole(filler: str) -> None:
+    line = "the port of the server is 5432"
+    for number in range(200, 240):
+        text = f"{filler * number}\n{line}"
+        start = len(text) - len(line)
+        found = Passage(Attribution("e0-1", "user"), OutOfView.HIDDEN, text, start, len(text))
+        (shown,) = quotes_within([found], 700).passages
+        assert shown.text.endswith(line)
+        assert shown.text[shown.start : shown.stop] == line
 
 
 def test_a_long_passage_is_cut_around_its_best_line() -> None:

@@ -40,7 +40,8 @@ class Connection:
                 self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the client and the duplicate."""
+        """End the connection: a provider that still writes an answer notices."""
+        self.shut_down()
         self.http.close()
         self._forget()
 
@@ -54,11 +55,16 @@ class EndpointCall:
     wake a waiting read.
 
     `has_cost`: its last request was sent and not refused, so that the provider may charge for it, answer or not.
+    `is_answered`: all that it asked for is there. `is_whole`: its last response was read to its end. `is_on_new`: its
+    connection did not have another call before.
     """
 
     def __init__(self, connection: Connection) -> None:
         self.is_cut = False
         self.has_cost = False
+        self.is_answered = False
+        self.is_whole = False
+        self.is_on_new = False
         self.http = connection.http
         self._connection: Connection | None = connection
         # Whoever ends the call late must not end the connection's next one.
@@ -67,6 +73,7 @@ class EndpointCall:
     def trace(self, event: str, info: dict[str, Any]) -> None:
         """Called by the HTTP client at each step of a request."""
         if event == CONNECTED:
+            self.is_on_new = True
             with self._lock:
                 if self._connection is not None:
                     self._connection.keep(info["return_value"].get_extra_info("socket"))
@@ -103,23 +110,28 @@ class Connections:
 
     def take(self) -> Connection:
         """A connection for one call."""
+        self._close_old()
         with self._lock:
-            oldest = monotonic() - IDLE_SECONDS
-            old = [connection for connection in self._free if connection.free_since < oldest]
-            self._free = self._free[len(old) :]
             found = self._free.pop() if self._free else None
-        for connection in old:
-            connection.close()
         return found or Connection(self._create())
 
     def give_back(self, connection: Connection) -> None:
-        """Take back the connection of a call that is over and was not cut."""
-        connection.free_since = monotonic()
+        """Take back the connection of a call that is over, whose last response was read to its end."""
+        self._close_old()
         with self._lock:
             is_kept = not self._is_closed
             if is_kept:
+                connection.free_since = monotonic()
                 self._free.append(connection)
         if not is_kept:
+            connection.close()
+
+    def _close_old(self) -> None:
+        oldest = monotonic() - IDLE_SECONDS
+        with self._lock:
+            old = [connection for connection in self._free if connection.free_since < oldest]
+            self._free = [connection for connection in self._free if connection.free_since >= oldest]
+        for connection in old:
             connection.close()
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from typing import Any, Final
 
@@ -140,12 +140,15 @@ class Endpoint:
                 yield call
         finally:
             call.end()
+            if call.is_whole and not call.is_cut:
+                self._connections.give_back(connection)
+            else:
+                connection.close()
             # Checked first: an ended connection looks like an error, or like the end of the answer.
             if call.is_cut:
-                connection.close()
                 cancellation.check()
-                raise EndpointUnavailable(TOO_SLOW, is_passing=True)
-            self._connections.give_back(connection)
+                if not call.is_answered:
+                    raise EndpointUnavailable(TOO_SLOW, is_passing=True)
 
     @contextmanager
     def posted(self, path: str, body: Any, call: EndpointCall) -> Iterator[httpx.Response]:
@@ -153,14 +156,25 @@ class Endpoint:
         extensions = {"trace": call.trace}
         trace = self._tracing.traceparent
         headers = {TRACEPARENT: trace} if trace else {}
-        call.has_cost = False
-        with call.http.stream("POST", path, json=body, headers=headers, extensions=extensions) as response:
+        call.has_cost = call.is_whole = False
+        with ExitStack() as opened:
+            sent = call.http.stream("POST", path, json=body, headers=headers, extensions=extensions)
+            try:
+                response = opened.enter_context(sent)
+            except (httpx.NetworkError, httpx.RemoteProtocolError):
+                # The server had just closed a connection that was kept, and has read nothing.
+                call.has_cost = call.has_cost and (call.is_on_new or call.is_cut)
+                raise
             call.has_cost = response.is_success
-            yield response
+            try:
+                yield response
+            finally:
+                call.is_whole = response.is_closed
 
     def finish(self, rest: Iterable[object], call: EndpointCall) -> None:
         """Read the rest of an answer that is complete already, but not for long: then its connection has more calls."""
-        with suppress(httpx.TransportError), self._deadlines.within(END_SECONDS, call.leave):
+        call.is_answered = True
+        with suppress(httpx.RequestError), self._deadlines.within(END_SECONDS, call.leave):
             for _ in rest:
                 pass
 
