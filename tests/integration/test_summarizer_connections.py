@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Thread
 from time import monotonic
@@ -72,9 +72,9 @@ def test_a_server_that_closes_connections_gets_new_ones(reply: Reply) -> None:
     assert llm.connections == 2
 
 
-def spent_until_dropped(*replies: Reply) -> list[dict[str, int]]:
+def spent_until_dropped(*replies: Reply) -> list[Mapping[str, int]]:
     """The tokens of one call after the other, the last of which is dropped."""
-    spent: list[dict[str, int]] = []
+    spent: list[Mapping[str, int]] = []
     with (
         ScriptedLLM(*replies, DROPPED) as llm,
         ModelClient(WIRES["openai-chat"], base_url=llm.base_url, api_key=None, model="m", timeout_seconds=5) as client,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
 from foldline_api.gateway import forwarding
+from foldline_api.http.bounds.json_bounds import loads_within
 
 from tests.support.eventually import eventually
 from tests.support.processes.agent_provider import agent_provider
@@ -24,8 +26,12 @@ def sent(api: Api, name: str) -> httpx.Response:
 def test_work_that_did_not_begin_in_time_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forwarding, "PATIENCE_SECONDS", 0.5)
     begun: list[bytes] = []
-    loads = forwarding.loads_within
-    monkeypatch.setattr(forwarding, "loads_within", lambda raw, limits: begun.append(raw) or loads(raw, limits))
+
+    def loads(raw: bytes, limits: Any) -> Any:
+        begun.append(raw)
+        return loads_within(raw, limits)
+
+    monkeypatch.setattr(forwarding, "loads_within", loads)
     with (
         agent_provider() as provider,
         sqlite_database() as url,
