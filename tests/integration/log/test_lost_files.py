@@ -12,6 +12,7 @@ from threading import Barrier
 import pytest
 from sqlalchemy import func, make_url, select
 
+from foldline import migrations
 from foldline.log.errors import DiskFull, FileGone
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
@@ -89,7 +90,6 @@ def test_a_full_disk_is_named(store: Store) -> None:
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     store = Store(f"sqlite:///{path}")
-    with store.write() as tx:
-        tx.connection.exec_driver_sql("CREATE TABLE some (one INTEGER)")
+    migrations.upgrade(store.engine)
     assert {S_IMODE(found.stat().st_mode) for found in tmp_path.iterdir()} == {0o600}
     store.close()
