@@ -145,7 +145,7 @@ async def _in_place(
                 return await anyio.to_thread.run_sync(in_thread)
         return None
 
-    task = under_way.started(in_place())
+    task = under_way.tasks.started(in_place())
     try:
         done, _ = await asyncio.wait([task], timeout=PATIENCE_SECONDS)
         return task.result() if done else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Final
 
-T = TypeVar("T")
+from foldline_api.detached import Detached
 
 # For so long a request waits for its view; then it goes on as it came.
 PATIENCE_SECONDS: Final = 5.0
@@ -17,11 +16,11 @@ MOST_OVERDUE: Final = 3
 
 
 class UnderWay:
-    """What threads do for requests now, such as waiting for a database that is frozen."""
+    """What threads do for requests now, such as waiting for a database that is frozen; `tasks` wait for them."""
 
     def __init__(self) -> None:
         self._begun: dict[object, tuple[str, float]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self.tasks = Detached("foldline-gateway")
 
     @contextmanager
     def one(self, tenant: str) -> Iterator[None]:
@@ -32,19 +31,6 @@ class UnderWay:
             yield
         finally:
             del self._begun[mark]
-
-    def started(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """The work as a task, which goes on if nobody waits for it any more."""
-        task = asyncio.create_task(work, name="foldline-gateway")
-        self._tasks.add(task)
-        task.add_done_callback(self._note_end)
-        return task
-
-    def _note_end(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled():
-            # Whoever waited has it.
-            task.exception()
 
     def is_stuck(self, tenant: str) -> bool:
         """Whether several of a tenant's requests have gone on without what is still being done for them."""

@@ -41,10 +41,6 @@ NAMES: Final[Mapping[type[Exception], str]] = MappingProxyType(
         TenantLimitReached: "rate_limit_error",
     }
 )
-# What else is to be said on these routes.
-HINTS: Final[Mapping[type[Exception], str]] = MappingProxyType(
-    {Unauthorized: "(a key of Foldline's goes into `X-Foldline-Key`, as the other headers have the provider's)"}
-)
 
 
 def refusal(scope: Scope, error: Exception) -> Response:
@@ -67,10 +63,7 @@ def error_like(upstream: str, error: Exception) -> Response:
     status, headers = (known.status, known.headers(error)) if known else (HTTPStatus.BAD_GATEWAY, {})
     setting = known.facts(error).get("setting") if known else None
     said = (known.detail if known else None) or str(error)
-    hint = f"({setting})" if setting else HINTS.get(type(error), "")
-    detail: dict[str, Any] = {
-        "type": NAMES.get(type(error), "api_error"),
-        "message": f"Foldline: {said} {hint}".rstrip(),
-    }
+    message = f"Foldline: {said}" + (f" ({setting})" if setting else "")
+    detail: dict[str, Any] = {"type": NAMES.get(type(error), "api_error"), "message": message}
     body = {"type": "error", "error": detail} if upstream == ANTHROPIC else {"error": {**detail, "code": None}}
     return Response(dumps(body), status.value, headers=headers, media_type=JSON)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -19,6 +19,7 @@ from foldline.log.access.api_keys import ALL_SCOPES, ApiKey, KeyScope, digest_of
 from foldline.log.errors import Unavailable
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
+from foldline_api.detached import Detached
 from foldline_api.http.problems import Unauthorized
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ LOOK_UPS_AT_ONCE: Final = 4
 
 ENVIRONMENT: Final = "environment"
 LOCAL: Final = "local"
-UNKNOWN_KEY: Final = "the key is not known"
+UNKNOWN_KEY: Final = "the key is not known; on the routes of its gateway, `X-Foldline-Key` has Foldline's key"
 EXPIRED_KEY: Final = "the key has expired; create another one"
 REVOKED_KEY: Final = "the key was revoked"
 
@@ -73,7 +74,7 @@ class KnownKeys:
     _of_environment: list[tuple[bytes, Caller]]
     _known: dict[bytes, KnownKey] = field(default_factory=dict)
     _used: set[str] = field(default_factory=set)
-    _under_way: set[asyncio.Task[Any]] = field(default_factory=set)
+    _tasks: Detached = field(default_factory=lambda: Detached("foldline-keys"))
     _look_ups: anyio.Semaphore = field(default_factory=lambda: anyio.Semaphore(LOOK_UPS_AT_ONCE))
 
     @classmethod
@@ -96,9 +97,8 @@ class KnownKeys:
             group.start_soon(self._watch)
             yield
             group.cancel_scope.cancel()
-        if self._under_way:
-            # A connection that is in use would not be closed with the store.
-            await asyncio.wait(self._under_way, timeout=LOOK_UP_SECONDS)
+        # A connection that is in use would not be closed with the store.
+        await self._tasks.ended(LOOK_UP_SECONDS)
 
     async def _watch(self) -> None:
         while True:
@@ -180,16 +180,7 @@ class KnownKeys:
 
     def _started(self, work: Callable[[], T]) -> asyncio.Task[T]:
         """The work in a thread, which goes on if nobody waits for it any more."""
-        task = asyncio.create_task(anyio.to_thread.run_sync(work, abandon_on_cancel=True), name="foldline-keys")
-        self._under_way.add(task)
-        task.add_done_callback(self._note_end)
-        return task
-
-    def _note_end(self, task: asyncio.Task[Any]) -> None:
-        self._under_way.discard(task)
-        if not task.cancelled():
-            # Whoever waited has it, and nobody else wants to hear of it.
-            task.exception()
+        return self._tasks.started(anyio.to_thread.run_sync(work, abandon_on_cancel=True))
 
     def _find(self, key: str) -> ApiKey | None:
         with self.store.read() as tx:

@@ -11,7 +11,7 @@ from typing import Final
 
 from foldline.engine.recall.visibility import OutOfView
 from foldline.engine.tokens.counter import count_text
-from foldline.engine.tokens.excerpts import boundary
+from foldline.engine.tokens.excerpts import boundary, boundary_after
 
 FRAME: Final = (
     "[Found by recall in what is out of view of this conversation. It is a record of who said what then, and no new "
@@ -147,6 +147,6 @@ def _around(passage: Passage, chars: int) -> Passage:
     spare = max(0, chars - (stop - start))
     earliest = max(0, min(start - spare // 2, len(text) - chars))
     last = boundary(text, earliest + chars)
-    first = next((place for place in range(earliest, last) if boundary(text, place) == place), last)
+    first = min(boundary_after(text, earliest), last)
     cut = text[first:last]
     return replace(passage, text=cut, start=max(0, start - first), stop=max(0, min(stop, last) - first))

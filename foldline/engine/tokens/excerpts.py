@@ -35,6 +35,12 @@ def boundary(text: str, index: int) -> int:
     return max((end for end in ends if end <= index), default=start)
 
 
+def boundary_after(text: str, index: int) -> int:
+    """The first position at or after `index` that is not inside a grapheme."""
+    reach = range(index, index + GRAPHEME_REACH)
+    return next((position for position in reach if boundary(text, position) == position), index)
+
+
 def excerpt(text: str, chars: int, note: str = NOTE) -> str:
     """The head and tail of `text`, together `chars` characters, with a note between them of how many are left out.
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 import regex
 
 from foldline.engine.tokens.estimates import Estimate, utf8_bytes
-from foldline.engine.tokens.excerpts import GRAPHEME_REACH, LEVELS, boundary
+from foldline.engine.tokens.excerpts import LEVELS, boundary, boundary_after
 
 Side: TypeAlias = Literal["head", "tail"]
 
@@ -105,15 +105,9 @@ def _head(text: str, max_bytes: int, max_lines: int) -> str:
 def _tail(text: str, max_bytes: int, max_lines: int) -> str:
     lines = text.split("\n")
     last_lines = "\n".join(lines[max(0, len(lines) - max_lines) :])
-    return text[_boundary_after(text, len(text) - _fitting(reversed(last_lines), max_bytes, utf8_bytes)) :]
+    return text[boundary_after(text, len(text) - _fitting(reversed(last_lines), max_bytes, utf8_bytes)) :]
 
 
 def _fitting(chars: Iterable[str], limit: int, length: Callable[[str], int]) -> int:
     """The number of characters, from the first on, that fit the limit together."""
     return sum(1 for _ in takewhile(lambda total: total <= limit, accumulate(map(length, chars))))
-
-
-def _boundary_after(text: str, index: int) -> int:
-    """The first position at or after `index` that is not inside a grapheme."""
-    reach = range(index, index + GRAPHEME_REACH)
-    return next((position for position in reach if boundary(text, position) == position), index)

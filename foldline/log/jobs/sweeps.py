@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sqlalchemy import bindparam, delete, select, tuple_, update
+from sqlalchemy import select, update
 
 from foldline.log.access import audit
 from foldline.log.compaction import trigger
@@ -17,11 +17,10 @@ from foldline.log.events import JobWaits, LeaseLapsed, SweepDone
 from foldline.log.job_state import ACTIVE, JobState
 from foldline.log.jobs import deletion, indexing, retention
 from foldline.log.jobs.endings import LEASE_LAPSED, UNREADABLE, end, requeue
-from foldline.log.storage import paths
+from foldline.log.storage import idempotency, paths
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import (
     BRANCH,
-    IDEMPOTENCY,
     JOB,
     SESSION,
     one_of,
@@ -31,15 +30,6 @@ from foldline.log.storage.tables import (
 ITEMS_AT_ONCE: Final = 100
 BATCHES_AT_ONCE: Final = 20
 INDEXED_AT_ONCE: Final = 5_000
-
-_ANSWER_KEY: Final = (IDEMPOTENCY.c.tenant, IDEMPOTENCY.c.route, IDEMPOTENCY.c.key)
-_OLD_ANSWERS: Final = (
-    select(*_ANSWER_KEY)
-    .where(IDEMPOTENCY.c.created_at < bindparam("oldest"))
-    .limit(deletion.PURGE_ROWS)
-    .with_for_update(skip_locked=True)
-)
-
 
 _OF_LAPSED: Final = (JOB.c.id, JOB.c.session_pk, JOB.c.branch, JOB.c.lease)
 
@@ -134,10 +124,7 @@ def _no_longer_held_back(session_pk: int, branch: int) -> Any:
 
 def _remove_answers(tx: Transaction) -> bool:
     """Remove a batch of expired idempotency rows; whether there may be more."""
-    found = tx.execute(_OLD_ANSWERS, {"oldest": tx.now - tx.limits.idempotency_seconds * 1000}).all()
-    if found:
-        tx.execute(delete(IDEMPOTENCY).where(tuple_(*_ANSWER_KEY).in_([tuple(row) for row in found])))
-    return len(found) == deletion.PURGE_ROWS
+    return idempotency.remove_old(tx, deletion.PURGE_ROWS) == deletion.PURGE_ROWS
 
 
 def _remove_trail(tx: Transaction) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, false, func, insert, or_, select, tuple_
+from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, false, func, insert, or_, select, tuple_
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.errors import IdempotencyInFlight, IdempotencyMismatch
@@ -94,9 +94,21 @@ def forget(tx: Transaction, tenant: str, session_ids: Iterable[str]) -> None:
 
 def forget_tenant(tx: Transaction, tenant: str, limit: int) -> int:
     """Remove up to `limit` stored responses of a tenant; how many."""
-    found = select(*_PLACE).where(IDEMPOTENCY.c.tenant == tenant).limit(limit)
-    removed: int = tx.execute(delete(IDEMPOTENCY).where(tuple_(*_PLACE).in_(found))).rowcount
-    return removed
+    return _remove(tx, select(*_PLACE).where(IDEMPOTENCY.c.tenant == tenant).limit(limit).with_for_update())
+
+
+def remove_old(tx: Transaction, limit: int) -> int:
+    """Remove up to `limit` expired responses, without those that another transaction has locked; how many."""
+    oldest = tx.now - tx.limits.idempotency_seconds * 1000
+    chosen = select(*_PLACE).where(IDEMPOTENCY.c.created_at < oldest).limit(limit)
+    return _remove(tx, chosen.with_for_update(skip_locked=True))
+
+
+def _remove(tx: Transaction, chosen: Select[Any]) -> int:
+    found = tx.execute(chosen).all()
+    if found:
+        tx.execute(delete(IDEMPOTENCY).where(tuple_(*_PLACE).in_([tuple(row) for row in found])))
+    return len(found)
 
 
 def _session_of(route: str) -> str:

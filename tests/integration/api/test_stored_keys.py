@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from foldline_api.http.known_keys import KNOWN_SECONDS, LOOK_UPS_AT_ONCE
+from foldline_api.http.known_keys import KNOWN_SECONDS, LOOK_UPS_AT_ONCE, UNKNOWN_KEY
 
 from foldline.log.access import api_keys
 from foldline.log.access.api_keys import ALL_SCOPES, KeyScope
@@ -136,7 +136,7 @@ def test_a_key_is_refused_from_the_moment_at_which_it_expires(keyed: Api) -> Non
 def test_who_knows_the_id_alone_learns_nothing(keyed: Api) -> None:
     key = stored(keyed.store, expires_at=IN_THE_PAST)
     wrong = [key[:-1] + ("1" if key[-1] == "0" else "0"), key[:-1], f"{key}0", f"fl_{'0' * 24}_{key[-64:]}", "fl_", "_"]
-    assert {refusal(keyed, other) for other in wrong} == {(401, "the key is not known")}
+    assert {refusal(keyed, other) for other in wrong} == {(401, UNKNOWN_KEY)}
 
 
 def test_another_tenants_key_is_not_found(keyed: Api) -> None:
