@@ -193,14 +193,15 @@ def rows_in(
         (part,) = parts
         run = {"pk": session.pk, "branch": part.branch, "first": part.first, "last": part.last}
         found = tx.execute(_one_run(tuple(columns), kinds), {**run, "most": UNLIMITED if limit is None else limit})
-        return list(found)
-    if limit is None and len(parts) <= RUNS_AT_ONCE and all(part.first == part.last for part in parts):
-        return _rows_at(tx, session, parts, columns, kinds)
+        return list(found.all())
+    batches = (parts[start : start + RUNS_AT_ONCE] for start in range(0, len(parts), RUNS_AT_ONCE))
+    if limit is None and all(part.first == part.last for part in parts):
+        return [row for batch in batches for row in _rows_at(tx, session, batch, columns, kinds)]
     rows: list[Any] = []
-    for start in range(0, len(parts), RUNS_AT_ONCE):
-        chosen = and_(_in_segments(session, parts[start : start + RUNS_AT_ONCE]), *_of_kinds(kinds))
+    for batch in batches:
+        chosen = and_(_in_segments(session, batch), *_of_kinds(kinds))
         left = None if limit is None else limit - len(rows)
-        rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left))
+        rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left)).all()
     return rows
 
 
@@ -217,7 +218,7 @@ def _rows_at(
         seqs.setdefault(part.branch, []).append(part.first)
     statement = _some_entries(tuple(columns), kinds)
     at = ({"pk": session.pk, "branch": branch, "seqs": found} for branch, found in seqs.items())
-    return [row for parameters in at for row in tx.execute(statement, parameters)]
+    return [row for parameters in at for row in tx.execute(statement, parameters).all()]
 
 
 @lru_cache(maxsize=32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from anyio import CapacityLimiter, sleep
 
@@ -13,12 +13,19 @@ from foldline.settings import Settings
 from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import TooManyLarge
 
-# A message takes 30 bytes at least, and a tenth of a millisecond. Braces in texts count too: a file of source code has
-# hundreds. Roles do not, as their quotation marks are escaped there. In a request to the gateway is a whole
-# conversation, of which it knows most.
-ROLES_MAX: Final = 100
-OBJECTS_MAX: Final = 500
-OBJECTS_OF_CONVERSATION_MAX: Final = 2_000
+
+class Many(NamedTuple):
+    """The objects, and among them the messages, above which a request is large."""
+
+    objects: int
+    messages: int
+
+
+# A message takes 30 bytes at least, and a tenth of a millisecond. A turn of an agent has a few. Braces in texts count as
+# objects too: a file of source code has hundreds. Roles do not, as their quotation marks are escaped there.
+MANY: Final = Many(500, 64)
+# In a request to the gateway is a whole conversation, of which it knows most.
+MANY_OF_CONVERSATION: Final = Many(2_000, 400)
 # A caller that asks again at once gets no more refusals than this: to read and to refuse its bodies takes time too.
 REFUSAL_SECONDS: Final = 0.5
 
@@ -80,11 +87,11 @@ class Places:
         self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
         self.small = FairPlaces(settings.threads)
 
-    def is_large(self, body: bytes, objects_max: int = OBJECTS_MAX) -> bool:
+    def is_large(self, body: bytes, many: Many = MANY) -> bool:
         """Whether a request with this body is large: it has many bytes, or many objects such as messages."""
-        most_roles = ROLES_MAX * objects_max // OBJECTS_MAX
-        has_many = body.count(b"{") > objects_max or body.count(b'"role"') > most_roles
-        return has_many or len(body) > self._settings.large_request_bytes
+        if len(body) > self._settings.large_request_bytes:
+            return True
+        return body.count(b"{") > many.objects or body.count(b'"role"') > many.messages
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""
