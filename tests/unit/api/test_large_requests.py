@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from foldline_api.http.bounds.places import MANY, MANY_OF_CONVERSATION, Places
 
 from foldline.engine.wire import dumps
 from foldline.settings import Settings
-from foldline_api.http.bounds.places import MANY, MANY_OF_CONVERSATION, Places
 
 PLACES = Places(Settings(large_request_bytes=20_000))
 

@@ -21,8 +21,8 @@ class Many(NamedTuple):
     messages: int
 
 
-# A message takes 30 bytes at least, and a tenth of a millisecond. A turn of an agent has a few. Braces in texts count as
-# objects too: a file of source code has hundreds. Roles do not, as their quotation marks are escaped there.
+# A message takes 30 bytes at least, and a tenth of a millisecond. A turn of an agent has a few. Braces in texts count
+# as objects too: a file of source code has hundreds. Roles do not, as their quotation marks are escaped there.
 MANY: Final = Many(500, 64)
 # In a request to the gateway is a whole conversation, of which it knows most.
 MANY_OF_CONVERSATION: Final = Many(2_000, 400)
