@@ -119,22 +119,37 @@ class LargeProcesses:
         store = incoming.service.store
         of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw), incoming.raw
         order = _Order(self._open_service, store.file, store.traceparent, endpoint, parameters, *of_request)
-        async with self._places:
-            pool, future = self._submitted(order)
-            # Whether somebody still waits for the answer or not.
-            future.add_done_callback(lambda ended: _publish(incoming.service, ended))
-            try:
-                done = await asyncio.wrap_future(future)
-            except BrokenProcessPool as error:
-                self._pools.remove(pool)
-                message = "the process that did the work was killed"
-                raise OutcomeUnknown(message) from error
-            finally:
-                if pool in self._pools:
-                    self._idle.append(pool)
+        place = object()
+        await self._places.acquire_on_behalf_of(place)
+        try:
+            # Not cancelled: the process is another request's after its work, also if nobody waits for that any more.
+            done = await asyncio.shield(self._begun(order, incoming.service, place))
+        except BrokenProcessPool as error:
+            message = "the process that did the work was killed"
+            raise OutcomeUnknown(message) from error
         response = Response(done.body, done.status)
         response.raw_headers = done.headers
         return response
+
+    def _begun(self, order: _Order, service: AppState, place: object) -> asyncio.Future[_Answered]:
+        """The work on an order; the place is free when it ends."""
+        try:
+            pool, future = self._submitted(order)
+        except BaseException:
+            self._places.release_on_behalf_of(place)
+            raise
+        # Whether somebody still waits for the answer or not.
+        future.add_done_callback(lambda ended: _publish(service, ended))
+        work = asyncio.wrap_future(future)
+        work.add_done_callback(lambda ended: self._take_back(pool, place, ended))
+        return work
+
+    def _take_back(self, pool: ProcessPoolExecutor, place: object, ended: asyncio.Future[_Answered]) -> None:
+        self._places.release_on_behalf_of(place)
+        if ended.cancelled() or not isinstance(ended.exception(), BrokenProcessPool):
+            self._idle.append(pool)
+        else:
+            self._pools.remove(pool)
 
     async def close(self) -> None:
         """End them; what they are still doing is given up after a while."""
