@@ -13,12 +13,13 @@ from typing import Final
 
 from fastapi import FastAPI
 from foldline_api.app import create_app, service_on
+from foldline_api.http.bounds.large_processes import LargeProcess
 from foldline_api.server import Server
 from foldline_api.service import AppState
 from foldline_worker.app import create_celery
 from foldline_worker.broker.notifier import Notifier, notifying
 
-from foldline.cli.database import Traced, open_store
+from foldline.cli.database import open_store
 from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import installed_hooks
 from foldline.log.storage.engines import KnownFile
@@ -53,7 +54,7 @@ def api_beside_workers(settings: Settings, store: Store, signals: Signals) -> It
 
 
 @contextmanager
-def open_service(settings: Settings, order: Traced, file: KnownFile | None) -> Iterator[AppState]:
+def open_service(settings: Settings, process: LargeProcess, file: KnownFile | None) -> Iterator[AppState]:
     """What a process for large requests needs, on the database that the service has open.
 
     Raises:
@@ -62,7 +63,7 @@ def open_service(settings: Settings, order: Traced, file: KnownFile | None) -> I
     set_up_logging(settings, Silent())
     use_models_file(settings.models_file)
     gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
-    with open_store(settings, order, file) as store:
+    with open_store(settings, process, file, process.outer_turn) as store:
         yield service_on(settings, store)
 
 

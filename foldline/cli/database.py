@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import ceil
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from foldline.log.sealing.key_check import check_keys
 from foldline.log.storage.engines import SQLITE, KnownFile, address_of, file_of
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
+from foldline.log.storage.turns import OuterTurn
 from foldline.migrations import CannotMigrate, Standing
 from foldline.settings import InvalidSettings, Settings, load_settings
 from foldline.summarizer_file import riding_models, summarizer_names, summarizer_rows, writers_of
@@ -76,10 +77,15 @@ def _reporting_bad_address() -> Iterator[None]:
 
 
 @contextmanager
-def open_store(settings: Settings, tracing: Traced | None = None, file: KnownFile | None = None) -> Iterator[Store]:
+def open_store(
+    settings: Settings,
+    tracing: Traced | None = None,
+    file: KnownFile | None = None,
+    outer_turn: OuterTurn = nullcontext,
+) -> Iterator[Store]:
     """The store of a process, closed after the block. Its jobs remember the trace in which they were requested.
 
-    `file` is the one that the process which started this one has open.
+    `file` is the one that the process which started this one has open, and `outer_turn` gives turns at writing to it.
 
     Raises:
         CommandFailed: there is no such database, or it does not open, or it fails within the block, or it cannot be
@@ -116,6 +122,7 @@ def open_store(settings: Settings, tracing: Traced | None = None, file: KnownFil
             known=KnownEntries(settings.cache_bytes // 2),
             traceparent=lambda: tracing.traceparent if tracing else None,
             file=file,
+            outer_turn=outer_turn,
         )
     try:
         with store.read():

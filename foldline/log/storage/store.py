@@ -6,7 +6,7 @@ import hashlib
 import logging
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -31,7 +31,7 @@ from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.listed_keys import missing_keys
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines import CONNECTIONS, SQLITE, KnownFile, address_of, empty_log, open_engines
-from foldline.log.storage.turns import Turns
+from foldline.log.storage.turns import OuterTurn, Turns
 from foldline.log.tenant_room import TenantRoom
 
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ class Store:
     thread's trace. On SQLite all writers of the process take turns. On PostgreSQL the writers of one session do, by the
     lock on its row. `connections` is the largest number of connections, on SQLite of readers. `known` keeps what was
     read of entries for later reads. With a `cipher`, what was said is encrypted in the database. `file` is the only one
-    that an SQLite store may have open.
+    that an SQLite store may have open, and each of its writers waits for an `outer_turn`: both are of the process that
+    started this one.
 
     Raises:
         InvalidDatabase: the URL is malformed, or names a database that is not supported, or a driver that is not
@@ -226,6 +227,7 @@ class Store:
         known: KnownEntries | None = None,
         traceparent: Callable[[], str | None] = lambda: None,
         file: KnownFile | None = None,
+        outer_turn: OuterTurn = nullcontext,
     ) -> None:
         self.limits = limits
         self.clock = clock
@@ -246,7 +248,8 @@ class Store:
         if cipher is not None:
             for engine in self._engines.all:
                 seal_columns(engine, cipher)
-        self._turns = Turns(self._engines.writer) if self.is_sqlite else None
+        # Those of SQLite's writers.
+        self.turns = Turns(self._engines.writer, outer_turn) if self.is_sqlite else None
 
     @property
     def file(self) -> KnownFile | None:
@@ -327,7 +330,7 @@ class Store:
             connection.rollback()
 
     def _writing(self, *, shares: bool) -> AbstractContextManager[Connection]:
-        return self._engines.writer.begin() if self._turns is None else self._turns.write(shares=shares)
+        return self._engines.writer.begin() if self.turns is None else self.turns.write(shares=shares)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -371,7 +374,7 @@ class Store:
             Unavailable: the database does not answer.
         """
         with translated():
-            return self._turns is None or empty_log(self._engines.reader, self._turns.alone())
+            return self.turns is None or empty_log(self._engines.reader, self.turns.alone())
 
     def _check_keys(self, tx: Transaction) -> None:
         """Without this, what is written beside a process that encrypts could be read by anybody, and for good."""

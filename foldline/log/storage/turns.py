@@ -6,13 +6,13 @@ Several in a row may share one commit.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Event, Lock
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy import Connection, Engine
 
@@ -24,11 +24,19 @@ OPEN_SECONDS: Final = 0.005
 WRITING_FOR: Final[ContextVar[str]] = ContextVar("WRITING_FOR", default="")
 
 
+# A turn among the writers of several processes, around one among those of this process.
+OuterTurn: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+
 @dataclass(slots=True)
 class _Shared:
-    """A transaction of one or more writers, who wait until it `ended`; `error` is why it failed."""
+    """A transaction of one or more writers, who wait until it `ended`; `error` is why it failed.
+
+    Behind it, the process gives its `outer` turn back.
+    """
 
     connection: Connection
+    outer: ExitStack
     began: float = field(default_factory=perf_counter)
     has_writers: bool = False
     ended: Event = field(default_factory=Event)
@@ -60,11 +68,13 @@ class Turns:
 
     A commit waits for the disk, and nobody writes meanwhile. So a writer that shares hands its open transaction to the
     next in the queue if that one shares too, and waits for the commit with it. Nobody else sees the changes before.
-    What a writer raises undoes its own changes alone: all but the first have a savepoint.
+    What a writer raises undoes its own changes alone: all but the first have a savepoint. A process that shares the
+    file with another one waits for its `outer` turn as well.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, outer: OuterTurn = nullcontext) -> None:
         self._engine = engine
+        self._outer = outer
         self._lock = Lock()
         self._queue: deque[_Waiting] = deque()
         self._is_taken = False
@@ -104,7 +114,8 @@ class Turns:
         """A block in which nobody writes; it has no transaction."""
         self._wait(shares=False)
         try:
-            yield
+            with self._outer():
+                yield
         finally:
             self._pass_on()
 
@@ -140,7 +151,9 @@ class Turns:
             self._pass_on()
 
     def _begin(self) -> _Shared:
+        outer = ExitStack()
         try:
+            outer.enter_context(self._outer())
             connection = self._engine.connect()
             try:
                 connection.begin()
@@ -148,9 +161,10 @@ class Turns:
                 connection.close()
                 raise
         except BaseException:
+            outer.close()
             self._pass_on()
             raise
-        return _Shared(connection)
+        return _Shared(connection, outer)
 
     def _leave(self, shared: _Shared, *, shares: bool) -> bool:
         """Hand the transaction to the next writer, or end it; whether it still has to be committed."""
@@ -179,6 +193,7 @@ class Turns:
             raise
         finally:
             shared.connection.close()
+            shared.outer.close()
             self._pass_on()
             shared.ended.set()
 

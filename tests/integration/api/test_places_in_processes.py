@@ -35,7 +35,7 @@ def work(folder: str, name: str, incoming: Any) -> Response:
 
 
 def request() -> Any:
-    store = SimpleNamespace(file=None, traceparent=None)
+    store = SimpleNamespace(file=None, traceparent=None, turns=None)
     service = SimpleNamespace(store=store)
     caller = Caller(name="key", tenant="ours", scopes=frozenset())
     return SimpleNamespace(service=service, caller=caller, session_id="", route="", headers=Headers({}), raw=b"")

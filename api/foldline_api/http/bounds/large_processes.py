@@ -13,9 +13,9 @@ import signal
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -26,6 +26,8 @@ from starlette.datastructures import Headers
 from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.log.events import Event
 from foldline.log.storage.engines import KnownFile
+from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
+from foldline_api.http.bounds.lent_turns import LentTurns, lend
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
 from foldline_api.http.request import WITH_BODY, ApiRequest
@@ -43,8 +45,12 @@ Endpoint: TypeAlias = Callable[..., Response]
 
 @dataclass(slots=True)
 class LargeProcess:
-    """What such a process has open from its first order on; the events since its last order began, and its trace."""
+    """What such a process has open from its first order on; the events since its last order began, and its trace.
 
+    `outer_turn` is a turn at the service's writer, if that is SQLite's.
+    """
+
+    outer_turn: OuterTurn = nullcontext
     opened: ExitStack = field(default_factory=ExitStack)
     service: AppState | None = None
     events: list[Event] = field(default_factory=list)
@@ -134,7 +140,7 @@ class LargeProcesses:
     def _begun(self, order: _Order, service: AppState, place: object) -> asyncio.Future[_Answered]:
         """The work on an order; the place is free when it ends."""
         try:
-            pool, future = self._submitted(order)
+            pool, future = self._submitted(order, service.store.turns)
         except BaseException:
             self._places.release_on_behalf_of(place)
             raise
@@ -163,7 +169,7 @@ class LargeProcesses:
         for pool in self._pools:
             pool.shutdown(cancel_futures=True)
 
-    def _submitted(self, order: _Order) -> tuple[ProcessPoolExecutor, Future[_Answered]]:
+    def _submitted(self, order: _Order, turns: Turns | None) -> tuple[ProcessPoolExecutor, Future[_Answered]]:
         while self._idle:
             pool = self._idle.pop()
             try:
@@ -172,9 +178,17 @@ class LargeProcesses:
                 # It was killed while it had nothing to do.
                 self._pools.remove(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
-        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin)
+        ours, its = multiprocessing.Pipe()
+        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its,))
         self._pools.append(pool)
-        return pool, pool.submit(_answer, order)
+        with its:
+            # That starts the process. Once it ends, nobody has the other end.
+            future = pool.submit(_answer, order)
+        if turns is None:
+            ours.close()
+        else:
+            Thread(target=lend, args=(turns, ours), name="foldline-turns", daemon=True).start()
+        return pool, future
 
 
 def _publish(service: AppState, ended: Future[_Answered]) -> None:
@@ -186,8 +200,9 @@ def _publish(service: AppState, ended: Future[_Answered]) -> None:
 _process: Final = LargeProcess()
 
 
-def _begin() -> None:
+def _begin(turns: Connection) -> None:
     """Begin a process: it leaves the signals of the service's group to the service, and ends with it."""
+    _process.outer_turn = LentTurns(turns).one
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.setsid()
@@ -209,6 +224,7 @@ def _answer(order: _Order) -> _Answered:
         message = f"the process for large requests could not begin: {error}"
         logger.warning("%s", message)
         raise Unavailable(message) from None
+    WRITING_FOR.set(order.caller.tenant)
     headers = Headers(raw=order.headers)
     incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, order.raw)
     try:

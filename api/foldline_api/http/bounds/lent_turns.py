@@ -1,0 +1,52 @@
+"""The turns at SQLite's one writer that a process gets from the service which started it.
+
+SQLite's own lock would starve whoever waits for it: a writer looks again after pauses of up to a tenth of a second, and
+another process that commits and begins anew is faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import Final
+
+from foldline.log.storage.turns import WRITING_FOR, Turns
+
+# A process that has its turn for longer has stopped, and the others have SQLite's own lock. An append of the largest
+# kind takes four seconds.
+TURN_SECONDS: Final = 20.0
+
+
+class LentTurns:
+    """The turns of this process, which asks for them through a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """A turn during the block, in that of the tenant for whom the current thread writes."""
+        # A service that has ended lends none, and this process ends behind it.
+        with suppress(OSError, EOFError):
+            self._connection.send(WRITING_FOR.get())
+            self._connection.recv()
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                self._connection.send(None)
+
+
+def lend(turns: Turns, connection: Connection) -> None:
+    """Lend turns to the process at the other end, until that ends."""
+    with connection, suppress(OSError, EOFError):
+        while True:
+            tenant = connection.recv()
+            # None says that a turn is over, here one that took too long.
+            if tenant is not None:
+                WRITING_FOR.set(tenant)
+                with turns.alone():
+                    connection.send(tenant)
+                    if connection.poll(TURN_SECONDS):
+                        connection.recv()
