@@ -279,7 +279,8 @@ class Settings(BaseSettings):
         ge=1,
         le=64,
         description="Maximum number of large requests handled at the same time, of one tenant half of them. Large are "
-        "those to POST /compact, /budget and /import and to exports, and others with a large body.",
+        "those to POST /compact, /budget and /import and to exports, and others with a large body or more than 64 "
+        "messages.",
     )
     large_requests_waiting: int = Field(
         32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503."

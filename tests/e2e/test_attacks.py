@@ -142,8 +142,9 @@ def append(messages: list[Any]) -> Callable[[str], tuple[str, bytes]]:
         pytest.param(append(calling_in_text(keys(700_000))), 2, {201}, id="700,000 keys in text"),
         pytest.param(append(letters(10_000)), 2, {201}, id="10,000 messages", marks=pytest.mark.thorough),
         pytest.param(append(letters(450)), 16, {201, 503}, id="450 messages", marks=pytest.mark.thorough),
+        pytest.param(append(letters(90)), 16, {201, 503}, id="90 messages", marks=pytest.mark.thorough),
         # These are not large.
-        pytest.param(append(letters(90)), 16, {201}, id="90 messages"),
+        pytest.param(append(letters(60)), 16, {201}, id="60 messages"),
         pytest.param(
             flood({**NEW, "messages": letters(5_000), "target_tokens": 2_000, "summarize": True}),
             16,

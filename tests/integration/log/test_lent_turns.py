@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from foldline_api.http.bounds import lent_turns
 from foldline_api.http.bounds.lent_turns import LentTurns, lend
+from sqlalchemy import event
 
 from foldline.log.storage.engines import address_of, open_engines
 from foldline.log.storage.turns import WRITING_FOR, Turns
@@ -93,14 +95,15 @@ def test_a_process_that_ends_gives_its_turn_back(lending: Lending) -> None:
 
 
 def test_a_process_that_stops_loses_its_turn(lending: Lending, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lent_turns, "TURN_SECONDS", 0.1)
     turns = LentTurns(lending.its)
-    with turns.one():
-        lending.write("theirs").result(PATIENCE_SECONDS)
+    with monkeypatch.context() as patched:
+        patched.setattr(lent_turns, "TURN_SECONDS", 0.1)
+        with turns.one():
+            lending.write("theirs").result(PATIENCE_SECONDS)
     # What it says of the turn that it has lost ends no later one.
     with turns.one():
         written = lending.write("ours")
-        assert not lending.its.poll()
+        assert not written.done()
     written.result(PATIENCE_SECONDS)
 
 
@@ -110,3 +113,27 @@ def test_without_a_service_that_lends_it_a_process_still_writes() -> None:
     ours.close()
     with LentTurns(its).one():
         pass
+
+
+def test_each_outer_turn_is_given_back(lending: Lending) -> None:
+    taken: list[str] = []
+
+    @contextmanager
+    def outer() -> Iterator[None]:
+        taken.append("taken")
+        try:
+            yield
+        finally:
+            taken.append("given back")
+
+    turns = Turns(lending.engine, outer)
+    with turns.write(shares=True):
+        assert taken == ["taken"]
+    with suppress(ZeroDivisionError), turns.write(shares=False):
+        raise ZeroDivisionError
+    with turns.alone():
+        assert taken == ["taken", "given back"] * 2 + ["taken"]
+    event.listen(lending.engine, "begin", lambda _: 1 / 0)
+    with suppress(ZeroDivisionError), turns.write(shares=False):
+        raise AssertionError
+    assert taken == ["taken", "given back"] * 4

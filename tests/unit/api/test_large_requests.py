@@ -21,6 +21,7 @@ def body(messages: int, content: object = "x") -> bytes:
         (body(MANY.messages), False),
         (body(MANY.messages + 1), True),
         (body(1, "x" * 20_000), True),
+        (dumps({"messages": [{"type": "function_call", "call_id": "c"}] * (MANY.messages + 1)}), True),
         # A file of source code, which quotes a request.
         (body(1, 'if (a) { return "role"; }\n' * 400), False),
         (body(1, [{"type": "text", "text": "x"}] * MANY.objects), True),

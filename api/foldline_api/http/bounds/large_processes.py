@@ -10,10 +10,10 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from threading import Thread
@@ -128,7 +128,7 @@ class LargeProcesses:
         place = object()
         await self._places.acquire_on_behalf_of(place)
         try:
-            # Not cancelled: the process is another request's after its work, also if nobody waits for that any more.
+            # Shielded: the process takes another request only after this work, also if the client is gone.
             done = await asyncio.shield(self._begun(order, incoming.service, place))
         except BrokenProcessPool as error:
             message = "the process that did the work was killed"
@@ -141,9 +141,10 @@ class LargeProcesses:
         """The work on an order; the place is free when it ends."""
         try:
             pool, future = self._submitted(order, service.store.turns)
-        except BaseException:
+        except (OSError, RuntimeError) as error:
             self._places.release_on_behalf_of(place)
-            raise
+            message = f"the process for large requests could not be started: {error}"
+            raise Unavailable(message) from error
         # Whether somebody still waits for the answer or not.
         future.add_done_callback(lambda ended: _publish(service, ended))
         work = asyncio.wrap_future(future)
@@ -178,17 +179,27 @@ class LargeProcesses:
                 # It was killed while it had nothing to do.
                 self._pools.remove(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
-        ours, its = multiprocessing.Pipe()
-        pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its,))
-        self._pools.append(pool)
-        with its:
-            # That starts the process. Once it ends, nobody has the other end.
+        with _lending(turns) as its:
+            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its,))
+            # That starts the process.
             future = pool.submit(_answer, order)
+        self._pools.append(pool)
+        return pool, future
+
+
+@contextmanager
+def _lending(turns: Turns | None) -> Iterator[Connection]:
+    """The end of a connection on which turns are lent, for a process that is started in the block.
+
+    Behind it nobody else has that end, so that the lending ends with the process.
+    """
+    ours, its = multiprocessing.Pipe()
+    with its:
         if turns is None:
             ours.close()
         else:
             Thread(target=lend, args=(turns, ours), name="foldline-turns", daemon=True).start()
-        return pool, future
+        yield its
 
 
 def _publish(service: AppState, ended: Future[_Answered]) -> None:

@@ -13,9 +13,9 @@ from typing import Final
 
 from foldline.log.storage.turns import WRITING_FOR, Turns
 
-# A process that has its turn for longer has stopped, and the others have SQLite's own lock. An append of the largest
-# kind takes four seconds.
-TURN_SECONDS: Final = 20.0
+# A process that keeps its turn for longer is taken to have stopped. SQLite's own lock remains, at which the others wait
+# for as long again if it holds that. An append of the largest kind takes four seconds.
+TURN_SECONDS: Final = 10.0
 
 
 class LentTurns:
@@ -27,11 +27,11 @@ class LentTurns:
     @contextmanager
     def one(self) -> Iterator[None]:
         """A turn during the block, in that of the tenant for whom the current thread writes."""
-        # A service that has ended lends none, and this process ends behind it.
-        with suppress(OSError, EOFError):
-            self._connection.send(WRITING_FOR.get())
-            self._connection.recv()
         try:
+            # A service that has ended lends none, and this process ends behind it.
+            with suppress(OSError, EOFError):
+                self._connection.send(WRITING_FOR.get())
+                self._connection.recv()
             yield
         finally:
             with suppress(OSError):

@@ -21,11 +21,13 @@ class Many(NamedTuple):
     messages: int
 
 
-# A message takes 30 bytes at least, and a tenth of a millisecond. A turn of an agent has a few. Braces in texts count
-# as objects too: a file of source code has hundreds. Roles do not, as their quotation marks are escaped there.
+# A message takes 30 bytes at least, and a tenth of a millisecond. A step of an agent has a few. Braces in texts count
+# as objects too: a file of source code has hundreds. Names of fields do not: their quotation marks are escaped there.
 MANY: Final = Many(500, 64)
 # In a request to the gateway is a whole conversation, of which it knows most.
 MANY_OF_CONVERSATION: Final = Many(2_000, 400)
+# Each message has one of these fields: the calls and results of the Responses API have no role.
+OF_MESSAGES: Final = (b'"role"', b'"call_id"')
 # A caller that asks again at once gets no more refusals than this: to read and to refuse its bodies takes time too.
 REFUSAL_SECONDS: Final = 0.5
 
@@ -91,7 +93,7 @@ class Places:
         """Whether a request with this body is large: it has many bytes, or many objects such as messages."""
         if len(body) > self._settings.large_request_bytes:
             return True
-        return body.count(b"{") > many.objects or body.count(b'"role"') > many.messages
+        return body.count(b"{") > many.objects or sum(map(body.count, OF_MESSAGES)) > many.messages
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""

@@ -1,0 +1,104 @@
+"""The processes for large requests: each does one thing at a time, and takes turns at SQLite's writer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from multiprocessing import active_children
+from pathlib import Path
+from time import sleep
+from typing import Any, TypeAlias
+
+from fastapi import Response
+from foldline_api.app import service_on
+from foldline_api.http.bounds.large_processes import LargeProcesses
+from foldline_api.http.known_keys import Caller
+from foldline_api.http.request import ApiRequest
+from starlette.datastructures import Headers
+
+from foldline.cli.api_server import open_service
+from foldline.cli.database import open_store
+from foldline.log.storage.store import Store
+from foldline.settings import Settings
+from tests.support.eventually import eventually
+from tests.support.processes.databases import sqlite_database
+
+SECONDS = 30
+STEP_SECONDS = 0.01
+Answer: TypeAlias = Callable[..., "asyncio.Task[Response]"]
+
+
+def work(folder: Path, name: str, until: str, incoming: ApiRequest) -> Response:
+    """Work that ends when there is a file of this name, and then writes; it answers with what else is under way."""
+    (folder / f"{name}.begun").touch()
+    while not (folder / until).exists():
+        sleep(STEP_SECONDS)
+    with incoming.service.store.write():
+        (folder / f"{name}.ended").touch()
+    return Response(" ".join(sorted(under_way(folder))))
+
+
+def under_way(folder: Path) -> set[str]:
+    return {path.stem for path in folder.glob("*.begun") if not path.with_suffix(".ended").exists()}
+
+
+async def becomes(is_so: Callable[[], bool]) -> None:
+    await asyncio.to_thread(eventually, is_so, SECONDS)
+
+
+@asynccontextmanager
+async def processes(folder: Path, number: int) -> AsyncIterator[tuple[Store, Answer]]:
+    """A store, and what begins such work in one of `number` processes."""
+    with sqlite_database() as url, open_store(Settings(database_url=url)) as store:
+        settings = Settings(database_url=url)
+        service = service_on(settings, store)
+        found = LargeProcesses(partial(open_service, settings), number, lambda: True)
+
+        def answer(name: str, until: str = ".") -> asyncio.Task[Response]:
+            caller = Caller(tenant="ours", name="key")
+            incoming = ApiRequest(service, caller, "", "", Headers({}), b"")
+            parameters: dict[str, Any] = {"folder": folder, "name": name, "until": until}
+            return asyncio.create_task(found.answer(work, parameters, incoming))
+
+        try:
+            yield store, answer
+        finally:
+            await found.close()
+
+
+def test_what_is_given_up_keeps_its_process_until_it_ends(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with processes(tmp_path, 2) as (_, answer):
+            given_up = answer("a", until="go")
+            await becomes(lambda: under_way(tmp_path) == {"a"})
+            given_up.cancel()
+            with suppress(asyncio.CancelledError):
+                await given_up
+            # The other process is free, and there is none for a third.
+            assert (await asyncio.wait_for(answer("b"), SECONDS)).body == b"a"
+            second, third = answer("c", until="go"), answer("d")
+            await becomes(lambda: under_way(tmp_path) == {"a", "c"})
+            await asyncio.sleep(20 * STEP_SECONDS)
+            assert (under_way(tmp_path), len(active_children())) == ({"a", "c"}, 2)
+            (tmp_path / "go").touch()
+            await asyncio.wait_for(asyncio.gather(second, third), SECONDS)
+            await becomes(lambda: not under_way(tmp_path))
+
+    asyncio.run(scenario())
+
+
+def test_a_process_takes_turns_with_the_writers_of_the_service(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with processes(tmp_path, 1) as (store, answer):
+            assert store.turns is not None
+            turns = store.turns
+            with turns.alone():
+                writing = answer("a")
+                await becomes(lambda: turns.waiting == 1)
+                assert under_way(tmp_path) == {"a"}
+            await asyncio.wait_for(writing, SECONDS)
+            assert turns.waiting == 0
+
+    asyncio.run(scenario())
