@@ -29,8 +29,9 @@ from foldline.log.use_cases.preconditions import open_to_change
 from foldline.log.use_cases.session_size import check_size
 from foldline.log.views import reasoning
 
-# The messages of a turn: hardly any plan hides them at once.
+# The messages of a turn: hardly any plan hides them at once, unless they are large.
 NEWEST: Final = 8
+LARGE_BYTES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +63,17 @@ class Appended:
 def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
     """The messages, counted and serialized; call it before a lock is taken.
 
-    The sweep finds the items of the newest. Those before them may be hidden in the transaction that appends them, and
-    then an interim summary asks for their items under its lock.
+    The sweep finds the items of the newest. Those before them, and large ones, may be hidden in the transaction that
+    appends them, and then an interim summary asks for their items under its lock.
     """
     older = len(messages) - NEWEST
     return [_prepared(message, has_items=index < older) for index, message in enumerate(messages)]
 
 
 def _prepared(message: Message, *, has_items: bool) -> PreparedMessage:
-    ledger = dumps(items_to_json(items_of(message))) if has_items else None
-    return PreparedMessage(message, facts_of(message), dumps(message.source), ledger)
+    body = dumps(message.source)
+    ledger = dumps(items_to_json(items_of(message))) if has_items or len(body) > LARGE_BYTES else None
+    return PreparedMessage(message, facts_of(message), body, ledger)
 
 
 def append(
