@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from foldline.engine.formats import FORMATS
 from foldline.engine.policies.presets import PRESETS
 from foldline.engine.tokens.counter import count_text
 from foldline.engine.wording import INTERIM_BEGIN
 from foldline.log.jobs import endings
 from foldline.log.use_cases import lifecycle
+from foldline.log.use_cases.append import NEWEST, prepare
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import RESERVE_TOKENS, Clock, Scene, assert_consistent, assistant, user, words
 
@@ -166,3 +168,9 @@ def test_where_there_is_room_for_rules_alone_they_are_shown(new_scene: NewScene)
 
     assert scene.layout[-1] == "user 3"
     assert "Never push to main without asking me." in "\n".join(map(text_of, scene.wire()))
+
+
+def test_items_of_what_may_be_hidden_at_once_are_found_before_a_lock_is_taken() -> None:
+    said = [say(RULE)] * (NEWEST + 1) + [say(RULE, 20_000)]
+    has_items = [prepared.ledger is not None for prepared in prepare(FORMATS["openai"].parse(said))]
+    assert has_items == [True, True, *[False] * (NEWEST - 1), True]
