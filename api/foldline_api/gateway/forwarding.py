@@ -28,6 +28,7 @@ from foldline.telemetry.logs import describe
 from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http.bounds.json_bounds import loads_within
+from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.bounds.places import MANY_OF_CONVERSATION, Places
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import TooManyLarge
@@ -64,7 +65,12 @@ class GatewayRequest:
     upstream: str
     path: str
     request: Request
-    raw: bytes
+    pieces: Pieces
+
+    @property
+    def raw(self) -> bytes:
+        """The body as it came."""
+        return self.pieces.whole()
 
     @property
     def tenant(self) -> str:
@@ -157,7 +163,7 @@ async def _in_place(
 
 def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
     caller: Caller = call.request.state.caller
-    is_large = places.is_large(call.raw, MANY_OF_CONVERSATION)
+    is_large = places.is_large(call.pieces, MANY_OF_CONVERSATION)
     return places.large.one(caller.tenant) if is_large else places.for_small(caller)
 
 

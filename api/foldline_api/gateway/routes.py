@@ -75,8 +75,8 @@ def install(app: FastAPI, gateway: Gateway) -> None:
 async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Request) -> Response:
     """A request with a conversation."""
     try:
-        raw = await read_body(request, gateway.settings.max_body_bytes)
-        call = GatewayRequest(dialect.upstream, path, request, raw)
+        pieces = await read_body(request, gateway.settings.max_body_bytes)
+        call = GatewayRequest(dialect.upstream, path, request, pieces)
         sent = await forwarded(gateway, dialect, call)
         answer = await _sent(gateway, call, sent.body)
         if sent.asked is not None and answer.status_code in _TOO_LONG:
@@ -115,8 +115,9 @@ async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
     raw_path: str = request.scope.get("raw_path", b"").decode("ascii") or request.url.path
     prefix = next((prefix for prefix in PREFIXES if raw_path.startswith(prefix + "/")), "")
     try:
-        raw = await read_body(request, gateway.settings.max_body_bytes)
-        answer = await _sent(gateway, GatewayRequest(upstream, raw_path.removeprefix(prefix), request, raw), raw)
+        pieces = await read_body(request, gateway.settings.max_body_bytes)
+        call = GatewayRequest(upstream, raw_path.removeprefix(prefix), request, pieces)
+        answer = await _sent(gateway, call, call.raw)
         return passing(answer, {})
     except REFUSED as error:
         return error_like(upstream, error)

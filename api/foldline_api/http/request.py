@@ -21,6 +21,7 @@ from foldline.log.storage.idempotency import Key
 from foldline.log.storage.store import Transaction
 from foldline.settings import Settings
 from foldline_api.http.bounds.json_bounds import loads_within
+from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.etags import InvalidTag, versions_in
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import BodyTooLarge, InvalidRequest, MalformedJson, NoRoute
@@ -43,7 +44,7 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request. `raw` is its body, which the route parses outside of the event loop.
+    """One request. Its body is joined and parsed outside of the event loop.
 
     `session_id` is empty if the path has none.
     """
@@ -53,7 +54,12 @@ class ApiRequest:
     session_id: str
     route: str
     headers: Headers
-    raw: bytes
+    pieces: Pieces
+
+    @property
+    def raw(self) -> bytes:
+        """The body as it came."""
+        return self.pieces.whole()
 
     @property
     def tenant(self) -> str:
@@ -137,10 +143,11 @@ async def read_request(request: Request) -> ApiRequest:
     check_scope(request.scope)
     _check_parameters(request)
     service: AppState = request.app.state.service
-    raw = await read_body(request, service.settings.max_body_bytes) if request.method in WITH_BODY else b""
+    has_body = request.method in WITH_BODY
+    pieces = await read_body(request, service.settings.max_body_bytes) if has_body else Pieces()
     route = f"{request.method} {path}"
     session_id: str = request.path_params.get("session_id", "")
-    return ApiRequest(service, request.state.caller, session_id, route, request.headers, raw)
+    return ApiRequest(service, request.state.caller, session_id, route, request.headers, pieces)
 
 
 FromRequest: TypeAlias = Annotated[ApiRequest, Depends(read_request)]
@@ -156,7 +163,7 @@ def _check_parameters(request: Request) -> None:
         raise InvalidRequest(f"query.{unknown[0]}", f"must not be given; {taken}")
 
 
-async def read_body(request: Request, limit_bytes: int) -> bytes:
+async def read_body(request: Request, limit_bytes: int) -> Pieces:
     """The complete body of a request.
 
     Raises:
@@ -165,18 +172,21 @@ async def read_body(request: Request, limit_bytes: int) -> bytes:
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit_bytes:
         raise BodyTooLarge(limit_bytes)
-    chunks: list[bytes] = []
-    size = 0
+    body = Pieces()
     try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > limit_bytes:
-                raise BodyTooLarge(limit_bytes)
-            chunks.append(chunk)
-        return b"".join(chunks)
-    finally:
+        await _read_into(body, request, limit_bytes)
+    except BaseException:
         # An error keeps what its frames hold until it is answered.
-        chunks.clear()
+        body.clear()
+        raise
+    return body
+
+
+async def _read_into(body: Pieces, request: Request, limit_bytes: int) -> None:
+    async for piece in request.stream():
+        body.add(piece)
+        if body.size > limit_bytes:
+            raise BodyTooLarge(limit_bytes)
 
 
 def _parsed(raw: bytes, settings: Settings) -> Any:

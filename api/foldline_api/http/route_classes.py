@@ -86,7 +86,7 @@ class DirectRoute(APIRoute):
             parameters = {**request.path_params, **given}
             work = partial(endpoint, **parameters, incoming=incoming)
             places = incoming.service.places
-            if not self.is_costly and not places.is_large(incoming.raw):
+            if not self.is_costly and not places.is_large(incoming.pieces):
                 return await incoming.in_thread(work)
             processes: LargeProcesses = request.app.state.large_processes
             async with places.large.one(incoming.tenant):

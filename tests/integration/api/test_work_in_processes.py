@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from fastapi import Response
 from foldline_api.app import service_on
 from foldline_api.http.bounds.large_processes import LargeProcesses
+from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.request import ApiRequest
 from starlette.datastructures import Headers
@@ -58,7 +59,7 @@ async def processes(folder: Path, number: int) -> AsyncIterator[tuple[Store, Ans
 
         def answer(name: str, until: str = ".") -> asyncio.Task[Response]:
             caller = Caller(tenant="ours", name="key")
-            incoming = ApiRequest(service, caller, "", "", Headers({}), b"")
+            incoming = ApiRequest(service, caller, "", "", Headers({}), Pieces())
             parameters: dict[str, Any] = {"folder": folder, "name": name, "until": until}
             return asyncio.create_task(found.answer(work, parameters, incoming))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.bounds.places import MANY, MANY_OF_CONVERSATION, Places
 
 from foldline.engine.wire import dumps
@@ -13,6 +14,13 @@ PLACES = Places(Settings(large_request_bytes=20_000))
 
 def body(messages: int, content: object = "x") -> bytes:
     return dumps({"messages": [{"role": "user", "content": content}] * messages})
+
+
+def in_pieces(raw: bytes) -> Pieces:
+    found = Pieces()
+    for at in range(0, len(raw), 100):
+        found.add(raw[at : at + 100])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -28,9 +36,9 @@ def body(messages: int, content: object = "x") -> bytes:
     ],
 )
 def test_what_makes_an_append_large(raw: bytes, *, is_large: bool) -> None:
-    assert PLACES.is_large(raw) is is_large
+    assert PLACES.is_large(in_pieces(raw)) is is_large
 
 
 def test_a_conversation_may_have_more_messages() -> None:
-    assert not PLACES.is_large(body(MANY_OF_CONVERSATION.messages), MANY_OF_CONVERSATION)
-    assert PLACES.is_large(body(MANY_OF_CONVERSATION.messages + 1), MANY_OF_CONVERSATION)
+    assert not PLACES.is_large(in_pieces(body(MANY_OF_CONVERSATION.messages)), MANY_OF_CONVERSATION)
+    assert PLACES.is_large(in_pieces(body(MANY_OF_CONVERSATION.messages + 1)), MANY_OF_CONVERSATION)

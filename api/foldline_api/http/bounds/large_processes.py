@@ -15,6 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -28,6 +29,7 @@ from foldline.log.events import Event
 from foldline.log.storage.engines import KnownFile
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
 from foldline_api.http.bounds.lent_turns import LentTurns, lend
+from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
 from foldline_api.http.request import WITH_BODY, ApiRequest
@@ -47,10 +49,11 @@ Endpoint: TypeAlias = Callable[..., Response]
 class LargeProcess:
     """What such a process has open from its first order on; the events since its last order began, and its trace.
 
-    `outer_turn` is a turn at the service's writer, if that is SQLite's.
+    `outer_turn` is a turn at the service's writer, if that is SQLite's. `body` reads that of an order.
     """
 
     outer_turn: OuterTurn = nullcontext
+    body: Callable[[], Pieces] = Pieces
     opened: ExitStack = field(default_factory=ExitStack)
     service: AppState | None = None
     events: list[Event] = field(default_factory=list)
@@ -71,7 +74,7 @@ OpenService: TypeAlias = Callable[[LargeProcess, KnownFile | None], AbstractCont
 
 
 class _Order(NamedTuple):
-    """A request, and what answers it."""
+    """A request, and what answers it. Its body comes on a way of its own, which takes a piece at a time."""
 
     open_service: OpenService
     file: KnownFile | None
@@ -82,7 +85,6 @@ class _Order(NamedTuple):
     session_id: str
     route: str
     headers: list[tuple[bytes, bytes]]
-    raw: bytes
 
 
 class _Answered(NamedTuple):
@@ -92,6 +94,14 @@ class _Answered(NamedTuple):
     headers: list[tuple[bytes, bytes]]
     body: bytes
     events: list[Event]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """What has one process, and where that gets the bodies of its orders."""
+
+    executor: ProcessPoolExecutor
+    bodies: Connection
 
 
 class LargeProcesses:
@@ -106,8 +116,8 @@ class LargeProcesses:
         self._is_shared = is_shared
         self._places = CapacityLimiter(max(1, number))
         # Each has one process, so that one which is killed takes no other's request with it.
-        self._pools: list[ProcessPoolExecutor] = []
-        self._idle: list[ProcessPoolExecutor] = []
+        self._pools: list[_Pool] = []
+        self._idle: list[_Pool] = []
 
     def take(self, request: Request) -> bool:
         """Whether a large request goes to one of them."""
@@ -123,13 +133,13 @@ class LargeProcesses:
         if self._open_service is None:
             raise TypeError
         store = incoming.service.store
-        of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw), incoming.raw
+        of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw)
         order = _Order(self._open_service, store.file, store.traceparent, endpoint, parameters, *of_request)
         place = object()
         await self._places.acquire_on_behalf_of(place)
         try:
             # Shielded: the process takes another request only after this work, also if the client is gone.
-            done = await asyncio.shield(self._begun(order, incoming.service, place))
+            done = await asyncio.shield(self._begun(order, incoming, place))
         except BrokenProcessPool as error:
             message = "the process that did the work was killed"
             raise OutcomeUnknown(message) from error
@@ -137,21 +147,23 @@ class LargeProcesses:
         response.raw_headers = done.headers
         return response
 
-    def _begun(self, order: _Order, service: AppState, place: object) -> asyncio.Future[_Answered]:
+    def _begun(self, order: _Order, incoming: ApiRequest, place: object) -> asyncio.Future[_Answered]:
         """The work on an order; the place is free when it ends."""
+        service = incoming.service
         try:
             pool, future = self._submitted(order, service.store.turns)
         except (OSError, RuntimeError) as error:
             self._places.release_on_behalf_of(place)
             message = f"the process for large requests could not be started: {error}"
             raise Unavailable(message) from error
+        asyncio.get_running_loop().run_in_executor(None, incoming.pieces.send, pool.bodies)
         # Whether somebody still waits for the answer or not.
         future.add_done_callback(lambda ended: _publish(service, ended))
         work = asyncio.wrap_future(future)
         work.add_done_callback(lambda ended: self._take_back(pool, place, ended))
         return work
 
-    def _take_back(self, pool: ProcessPoolExecutor, place: object, ended: asyncio.Future[_Answered]) -> None:
+    def _take_back(self, pool: _Pool, place: object, ended: asyncio.Future[_Answered]) -> None:
         self._places.release_on_behalf_of(place)
         if ended.cancelled() or not isinstance(ended.exception(), BrokenProcessPool):
             self._idle.append(pool)
@@ -168,21 +180,23 @@ class LargeProcesses:
 
     def _shut_down(self) -> None:
         for pool in self._pools:
-            pool.shutdown(cancel_futures=True)
+            pool.executor.shutdown(cancel_futures=True)
 
-    def _submitted(self, order: _Order, turns: Turns | None) -> tuple[ProcessPoolExecutor, Future[_Answered]]:
+    def _submitted(self, order: _Order, turns: Turns | None) -> tuple[_Pool, Future[_Answered]]:
         while self._idle:
             pool = self._idle.pop()
             try:
-                return pool, pool.submit(_answer, order)
+                return pool, pool.executor.submit(_answer, order)
             except BrokenProcessPool:
                 # It was killed while it had nothing to do.
                 self._pools.remove(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
-        with _lending(turns) as its:
-            pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its,))
+        its_bodies, bodies = multiprocessing.Pipe(duplex=False)
+        with _lending(turns) as its_turns, its_bodies:
+            executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
             # That starts the process.
-            future = pool.submit(_answer, order)
+            future = executor.submit(_answer, order)
+        pool = _Pool(executor, bodies)
         self._pools.append(pool)
         return pool, future
 
@@ -211,9 +225,10 @@ def _publish(service: AppState, ended: Future[_Answered]) -> None:
 _process: Final = LargeProcess()
 
 
-def _begin(turns: Connection) -> None:
+def _begin(turns: Connection, bodies: Connection) -> None:
     """Begin a process: it leaves the signals of the service's group to the service, and ends with it."""
     _process.outer_turn = LentTurns(turns).one
+    _process.body = partial(received, bodies)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.setsid()
@@ -229,6 +244,7 @@ def _end_with_service() -> None:
 
 
 def _answer(order: _Order) -> _Answered:
+    pieces = _process.body()
     try:
         service = _process.service_for(order)
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing was begun
@@ -237,7 +253,7 @@ def _answer(order: _Order) -> _Answered:
         raise Unavailable(message) from None
     WRITING_FOR.set(order.caller.tenant)
     headers = Headers(raw=order.headers)
-    incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, order.raw)
+    incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, pieces)
     try:
         response = order.endpoint(**order.parameters, incoming=incoming)
     except Exception as error:

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from anyio import CapacityLimiter, sleep
 
 from foldline.settings import Settings
+from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import TooManyLarge
 
@@ -89,10 +90,11 @@ class Places:
         self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
         self.small = FairPlaces(settings.threads)
 
-    def is_large(self, body: bytes, many: Many = MANY) -> bool:
+    def is_large(self, pieces: Pieces, many: Many = MANY) -> bool:
         """Whether a request with this body is large: it has many bytes, or many objects such as messages."""
-        if len(body) > self._settings.large_request_bytes:
+        if pieces.size > self._settings.large_request_bytes:
             return True
+        body = pieces.whole()
         return body.count(b"{") > many.objects or sum(map(body.count, OF_MESSAGES)) > many.messages
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
