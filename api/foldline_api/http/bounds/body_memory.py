@@ -1,4 +1,4 @@
-"""Middleware around the bodies of requests: what all of them take of the memory, and how slowly one may arrive."""
+"""Middleware around the bodies of requests: what all of them take of the memory, and how fast they may arrive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foldline.settings import Settings
-from foldline_api.http.known_keys import Caller
+from foldline_api.http.bounds.places import FairPlaces
+from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import BodiesFull, BodyTooSlow
 
 # What every request may have. The server reads so much of a body before anyone asks for it.
 SMALL_BYTES: Final = 64 * 1024
+# What follows these first bytes of a body is read at this rate, where other tenants wait for the event loop meanwhile.
+# It comes in pieces of 256 KB, each of which takes a millisecond: a body of 13 MB would keep it for 65.
+UNPACED_BYTES: Final = 1 << 20
+PACED_BYTES_PER_SECOND: Final = 16 << 20
 
 
 @dataclass(slots=True)
@@ -38,12 +43,16 @@ class _Held:
 
 
 class BodyMemory:
-    """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for."""
+    """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for.
+
+    On a shared service a large one is read slowly: of each tenant one at a time, and two in all.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
         self._held = _Held(max(settings.max_bodies_bytes, 2 * settings.max_body_bytes))
+        self._paces = FairPlaces(2)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -51,7 +60,8 @@ class BodyMemory:
             return
         # Paths that need no key have no tenant.
         caller: Caller | None = scope.get("state", {}).get("caller")
-        body = _Arriving(receive, self._settings, self._held, caller.tenant if caller else "")
+        paces = None if caller is None or caller.name == LOCAL else self._paces
+        body = _Arriving(receive, self._settings, self._held, paces, caller.tenant if caller else "")
 
         async def release_and_send(message: Message) -> None:
             body.release()
@@ -71,6 +81,7 @@ class _Arriving:
     source: Receive
     settings: Settings
     held: _Held
+    paces: FairPlaces | None
     tenant: str
     began: float = field(default_factory=monotonic)
     size: int = 0
@@ -89,6 +100,7 @@ class _Arriving:
             return await self.source()
         message = await self._next()
         arrived = len(message.get("body", b""))
+        await self._pace(arrived)
         if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
             self.is_refused = True
             raise BodiesFull
@@ -105,6 +117,12 @@ class _Arriving:
         self.size += len(message.get("body", b""))
         self.is_complete = not message.get("more_body", False)
         return message
+
+    async def _pace(self, arrived: int) -> None:
+        """Wait before more of a large body is read; the client waits to send it."""
+        if self.paces is not None and self.size > UNPACED_BYTES and not self.is_complete:
+            async with self.paces.one(self.tenant):
+                await anyio.sleep(arrived / PACED_BYTES_PER_SECOND)
 
     async def is_skipped(self) -> bool:
         """Whether nothing of a refused body is left: it is read and not kept.
