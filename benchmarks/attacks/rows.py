@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import math
+import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,15 +15,20 @@ from time import monotonic, sleep
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import psutil
+
 from benchmarks.harness import Row, percentile, seconds
 from benchmarks.processes import running
 
 NEW: Final = {"model": "openai/gpt-4o"}
 KEYS: Final = {name: f"the-long-key-of-{name}" for name in ("attacker", "victim")}
 SETTING: Final = ",".join(f"{name}:{key}" for name, key in KEYS.items())
-# How long the victim's appends are timed, and what an attack needs to get going, or the service to get over it.
+# How long the victim's appends are timed, and what an attack needs to get going.
 TIMED_SECONDS: Final = 4.0
 PAUSE_SECONDS: Final = 1.5
+# After an attack its jobs are still worked on. What else the machine does may never end.
+IDLE_PERCENT: Final = 10.0
+IDLE_SECONDS_MAX: Final = 60.0
 # An agent does something between two appends.
 BETWEEN_SECONDS: Final = 0.005
 ROUNDS: Final = 3
@@ -78,19 +85,26 @@ ATTACKS: Final = (
 
 
 def rows(folder: Path, url: str, database: str) -> Iterator[Row]:
-    """The rows of a service with the keys of `SETTING`."""
+    """The rows of a service with the keys of `SETTING`; the first one says what the machine itself does."""
     victim, attacker = _Caller(url, KEYS["victim"]), _Caller(url, KEYS["attacker"])
-    own = victim.new_session()
+    row = partial(_row, victim, victim.new_session(), database)
+    yield row("every processor computes, at the lowest priority", partial(_computing, folder))
     for attack in ATTACKS:
-        yield Row(
-            name=f"append while {attack.name}, {database}",
-            ours="p99, another tenant's appends",
-            theirs="p99 without the attack",
-            time_ours=partial(_time_attacked, victim, own, partial(_attacking, folder, attacker, attack)),
-            time_theirs=partial(_time_quiet, victim, own),
-            at_most=BOUND,
-            rounds=ROUNDS,
-        )
+        yield row(attack.name, partial(_attacking, folder, attacker, attack), at_most=BOUND)
+
+
+def _row(
+    victim: _Caller, path: str, database: str, name: str, attacking: Callable[[], Any], *, at_most: float = math.inf
+) -> Row:
+    return Row(
+        name=f"append while {name}, {database}",
+        ours="p99, another tenant's appends",
+        theirs="p99 without the attack",
+        time_ours=partial(_time_attacked, victim, path, attacking),
+        time_theirs=partial(_time_quiet, victim, path),
+        at_most=at_most,
+        rounds=ROUNDS,
+    )
 
 
 class _Caller:
@@ -121,7 +135,9 @@ class _Caller:
 
 
 def _time_quiet(victim: _Caller, path: str) -> float:
-    sleep(PAUSE_SECONDS)
+    end = monotonic() + IDLE_SECONDS_MAX
+    while psutil.cpu_percent(PAUSE_SECONDS) > IDLE_PERCENT and monotonic() < end:
+        pass
     return _p99(victim, path)
 
 
@@ -151,4 +167,15 @@ def _attacking(folder: Path, attacker: _Caller, attack: Attack) -> Iterator[None
     url = attacker.url + (attack.path or attacker.new_session())
     arguments = (url, attacker.key, str(body), "--callers", str(attack.callers))
     with running(folder, "benchmarks.attacks.attacker", *arguments, until="attacking"):
+        yield
+
+
+@contextmanager
+def _computing(folder: Path) -> Iterator[None]:
+    """As many programs as the machine has processors, which compute and do nothing else."""
+    with ExitStack() as programs:
+        for number in range(os.cpu_count() or 1):
+            own = folder / f"computing-{number}"
+            own.mkdir(exist_ok=True)
+            programs.enter_context(running(own, "benchmarks.attacks.computing", until="computing"))
         yield

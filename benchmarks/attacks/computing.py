@@ -1,0 +1,19 @@
+"""`python -m benchmarks.attacks.computing`: a program that computes at the lowest priority until it is stopped."""
+
+from __future__ import annotations
+
+import os
+
+from benchmarks.attacks.attacker import LOWEST_PRIORITY
+
+
+def main() -> None:
+    """Compute."""
+    os.nice(LOWEST_PRIORITY)
+    print("computing", flush=True)
+    while True:
+        sum(range(10_000))
+
+
+if __name__ == "__main__":
+    main()
