@@ -76,7 +76,11 @@ class BodyMemory:
 
 @dataclass(slots=True)
 class _Arriving:
-    """The body of one request. `size` is what has arrived, `counted` what of it is held."""
+    """The body of one request.
+
+    `size` is what has arrived, `newest` the last piece of it, and `counted` what is held. With `paces` a large one is
+    read slowly.
+    """
 
     source: Receive
     settings: Settings
@@ -85,6 +89,7 @@ class _Arriving:
     tenant: str
     began: float = field(default_factory=monotonic)
     size: int = 0
+    newest: int = 0
     counted: int = 0
     is_complete: bool = False
     is_refused: bool = False
@@ -99,30 +104,26 @@ class _Arriving:
         if self.is_complete:
             return await self.source()
         message = await self._next()
-        arrived = len(message.get("body", b""))
-        await self._pace(arrived)
-        if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, arrived):
+        if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, self.newest):
             self.is_refused = True
             raise BodiesFull
-        self.held.by_tenant[self.tenant] += arrived
-        self.counted += arrived
+        self.held.by_tenant[self.tenant] += self.newest
+        self.counted += self.newest
         return message
 
     async def _next(self) -> Message:
+        if self.paces is not None and self.size > UNPACED_BYTES:
+            async with self.paces.one(self.tenant):
+                await anyio.sleep(self.newest / PACED_BYTES_PER_SECOND)
         message: Message | None = None
         with anyio.move_on_after(self._patience_seconds):
             message = await self.source()
         if message is None:
             raise BodyTooSlow
-        self.size += len(message.get("body", b""))
+        self.newest = len(message.get("body", b""))
+        self.size += self.newest
         self.is_complete = not message.get("more_body", False)
         return message
-
-    async def _pace(self, arrived: int) -> None:
-        """Wait before more of a large body is read; the client waits to send it."""
-        if self.paces is not None and self.size > UNPACED_BYTES and not self.is_complete:
-            async with self.paces.one(self.tenant):
-                await anyio.sleep(arrived / PACED_BYTES_PER_SECOND)
 
     async def is_skipped(self) -> bool:
         """Whether nothing of a refused body is left: it is read and not kept.
