@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from benchmarks.harness import Row, percentile, seconds
+from benchmarks.harness import NotMeasurable, Row, percentile, seconds
 from benchmarks.processes import running
 
 NEW: Final = {"model": "openai/gpt-4o"}
@@ -26,8 +26,9 @@ SETTING: Final = ",".join(f"{name}:{key}" for name, key in KEYS.items())
 # How long the victim's appends are timed, and what an attack needs to get going.
 TIMED_SECONDS: Final = 4.0
 PAUSE_SECONDS: Final = 1.5
-# After an attack its jobs are still worked on. What else the machine does may never end.
-IDLE_PERCENT: Final = 10.0
+# After an attack its jobs are still worked on. What takes less of one processor is no work; what else the machine does
+# may never end.
+IDLE_PERCENT: Final = 20.0
 IDLE_SECONDS_MAX: Final = 60.0
 # An agent does something between two appends.
 BETWEEN_SECONDS: Final = 0.005
@@ -136,8 +137,9 @@ class _Caller:
 
 def _time_quiet(victim: _Caller, path: str) -> float:
     end = monotonic() + IDLE_SECONDS_MAX
-    while psutil.cpu_percent(PAUSE_SECONDS) > IDLE_PERCENT and monotonic() < end:
-        pass
+    while sum(psutil.cpu_percent(PAUSE_SECONDS, percpu=True)) > IDLE_PERCENT:
+        if monotonic() > end:
+            raise NotMeasurable("the time without the attack", "is never quiet")
     return _p99(victim, path)
 
 

@@ -44,7 +44,7 @@ _WAIT: Final = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,9})\"?", re.IGNORECA
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request. Its body is joined and parsed outside of the event loop.
+    """One request. Its body is parsed outside of the event loop; a large one is joined there, too.
 
     `session_id` is empty if the path has none.
     """

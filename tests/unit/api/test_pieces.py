@@ -1,25 +1,16 @@
-"""Bodies in pieces: how they are joined, how one is sent to another process, and how slowly a large one is read."""
+"""Bodies in pieces: how they are joined, and how one is sent to another process."""
 
 from __future__ import annotations
 
-import asyncio
 from multiprocessing import Pipe
 from threading import Thread
-from time import monotonic
 from typing import Final
 
 import pytest
-from foldline_api.http.bounds.body_memory import PACED_BYTES_PER_SECOND, UNPACED_BYTES, BodyMemory
 from foldline_api.http.bounds.pieces import Pieces, received
-from foldline_api.http.known_keys import LOCAL, Caller
-from starlette.requests import Request
-from starlette.types import Message, Receive, Scope, Send
 
-from foldline.settings import Settings
-
-PIECE: Final = 1 << 18
-# Half a second longer than a body that is not paced.
-SIZE: Final = UNPACED_BYTES + PACED_BYTES_PER_SECOND // 2
+# More than a pipe holds.
+LARGE: Final = b"x" * (1 << 18)
 
 
 def in_pieces(*pieces: bytes) -> Pieces:
@@ -36,74 +27,39 @@ def test_a_body_is_its_pieces_in_order() -> None:
 
 def test_another_process_gets_each_body_for_itself() -> None:
     there, here = Pipe(duplex=False)
-    bodies = [in_pieces(b"x" * PIECE, b"y"), Pieces(), in_pieces(b"", b"z")]
+    bodies = [in_pieces(LARGE, b"y"), Pieces(), Pieces(), in_pieces(b"", b"z")]
+    # An empty one that was asked for.
+    bodies[1].whole()
 
     def send_all() -> None:
-        for body in bodies:
-            body.send(here)
+        for number, body in enumerate(bodies):
+            body.send(here, number)
 
     sending = Thread(target=send_all)
     sending.start()
-    assert [received(there).whole() for _ in bodies] == [b"x" * PIECE + b"y", b"", b"z"]
+    found = [received(there, number).whole() for number in range(len(bodies))]
     sending.join()
+    assert found == [LARGE + b"y", b"", b"", b"z"]
 
 
-def test_a_process_that_is_gone_gets_nothing() -> None:
+def test_another_body_is_not_taken_for_the_one_that_is_awaited() -> None:
+    there, here = Pipe(duplex=False)
+    in_pieces(b"x").send(here, 3)
+    with pytest.raises(ValueError, match="4"):
+        received(there, 4)
+
+
+def test_a_process_that_is_gone_gets_no_other_body() -> None:
     there, here = Pipe(duplex=False)
     there.close()
-    in_pieces(b"x" * PIECE).send(here)
-    here.close()
+    in_pieces(LARGE).send(here, 0)
+    assert here.closed
 
 
 def test_a_body_that_is_not_sent_to_its_end_is_none() -> None:
     there, here = Pipe(duplex=False)
+    here.send_bytes(b"0")
     here.send_bytes(b"x")
     here.close()
     with pytest.raises(EOFError):
-        received(there)
-
-
-async def app(scope: Scope, receive: Receive, _send: Send) -> None:
-    """Reads the body."""
-    assert len(await Request(scope, receive).body()) == scope["size"]
-
-
-async def seconds_of(*bodies: tuple[Caller, int]) -> float:
-    """How long a service takes to read these bodies, which arrive at the same time, as fast as they are read."""
-    memory = BodyMemory(app, Settings())
-
-    async def read(caller: Caller, size: int) -> None:
-        left = size
-
-        async def receive() -> Message:
-            nonlocal left
-            piece = min(PIECE, left)
-            left -= piece
-            return {"type": "http.request", "body": bytes(piece), "more_body": left > 0}
-
-        async def send(_message: Message) -> None:
-            raise AssertionError
-
-        await memory({"type": "http", "state": {"caller": caller}, "size": size}, receive, send)
-
-    began = monotonic()
-    await asyncio.gather(*(read(caller, size) for caller, size in bodies))
-    return monotonic() - began
-
-
-def key_of(tenant: str) -> Caller:
-    return Caller(tenant=tenant, name="key")
-
-
-def test_a_large_body_is_read_slowly_on_a_shared_service() -> None:
-    # The pause after the last piece is left out.
-    assert asyncio.run(seconds_of((key_of("a"), SIZE))) > 0.45
-    assert asyncio.run(seconds_of((key_of("a"), UNPACED_BYTES))) < 0.4
-    assert asyncio.run(seconds_of((Caller(tenant="default", name=LOCAL), SIZE))) < 0.4
-
-
-def test_a_tenant_s_large_bodies_are_read_one_after_the_other() -> None:
-    one_tenant = asyncio.run(seconds_of((key_of("a"), SIZE), (key_of("a"), SIZE)))
-    two_tenants = asyncio.run(seconds_of((key_of("a"), SIZE), (key_of("b"), SIZE)))
-    assert one_tenant > 0.9
-    assert two_tenants < one_tenant
+        received(there, 0)

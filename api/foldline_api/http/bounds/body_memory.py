@@ -19,7 +19,7 @@ from foldline_api.http.problems import BodiesFull, BodyTooSlow
 # What every request may have. The server reads so much of a body before anyone asks for it.
 SMALL_BYTES: Final = 64 * 1024
 # What follows these first bytes of a body is read at this rate, where other tenants wait for the event loop meanwhile.
-# It comes in pieces of 256 KB, each of which takes a millisecond: a body of 13 MB would keep it for 65.
+# It comes in pieces of 256 KB, each of which keeps the loop for about a millisecond.
 UNPACED_BYTES: Final = 1 << 20
 PACED_BYTES_PER_SECOND: Final = 16 << 20
 
@@ -45,7 +45,7 @@ class _Held:
 class BodyMemory:
     """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for.
 
-    On a shared service a large one is read slowly: of each tenant one at a time, and two in all.
+    On a shared service large ones are read slowly: those of a tenant share one pace, and two of them are all there is.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
@@ -103,6 +103,7 @@ class _Arriving:
         """
         if self.is_complete:
             return await self.source()
+        await self._pace()
         message = await self._next()
         if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, self.newest):
             self.is_refused = True
@@ -112,9 +113,6 @@ class _Arriving:
         return message
 
     async def _next(self) -> Message:
-        if self.paces is not None and self.size > UNPACED_BYTES:
-            async with self.paces.one(self.tenant):
-                await anyio.sleep(self.newest / PACED_BYTES_PER_SECOND)
         message: Message | None = None
         with anyio.move_on_after(self._patience_seconds):
             message = await self.source()
@@ -124,6 +122,14 @@ class _Arriving:
         self.size += self.newest
         self.is_complete = not message.get("more_body", False)
         return message
+
+    async def _pace(self) -> None:
+        """Wait before more of a large body is read. That is no delay of the client's."""
+        if self.paces is not None and self.size > UNPACED_BYTES:
+            began = monotonic()
+            async with self.paces.one(self.tenant):
+                await anyio.sleep(self.newest / PACED_BYTES_PER_SECOND)
+            self.began += monotonic() - began
 
     async def is_skipped(self) -> bool:
         """Whether nothing of a refused body is left: it is read and not kept.

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -53,7 +54,7 @@ class LargeProcess:
     """
 
     outer_turn: OuterTurn = nullcontext
-    body: Callable[[], Pieces] = Pieces
+    body: Callable[[int], Pieces] = lambda _number: Pieces()
     opened: ExitStack = field(default_factory=ExitStack)
     service: AppState | None = None
     events: list[Event] = field(default_factory=list)
@@ -74,8 +75,9 @@ OpenService: TypeAlias = Callable[[LargeProcess, KnownFile | None], AbstractCont
 
 
 class _Order(NamedTuple):
-    """A request, and what answers it. Its body comes on a way of its own, which takes a piece at a time."""
+    """A request, and what answers it. Its body comes on a way of its own, by its number, a piece at a time."""
 
+    number: int
     open_service: OpenService
     file: KnownFile | None
     traceparent: str | None
@@ -103,6 +105,13 @@ class _Pool:
     executor: ProcessPoolExecutor
     bodies: Connection
 
+    def send(self, body: Pieces, number: int) -> None:
+        """Begin to send the body of an order; the process that waits for one that cannot be sent ends."""
+        try:
+            Thread(target=body.send, args=(self.bodies, number), name="foldline-body", daemon=True).start()
+        except RuntimeError:
+            self.bodies.close()
+
 
 class LargeProcesses:
     """At most so many processes, which start when the first large request comes; then that one waits two seconds.
@@ -118,6 +127,7 @@ class LargeProcesses:
         # Each has one process, so that one which is killed takes no other's request with it.
         self._pools: list[_Pool] = []
         self._idle: list[_Pool] = []
+        self._numbers = count()
 
     def take(self, request: Request) -> bool:
         """Whether a large request goes to one of them."""
@@ -134,7 +144,8 @@ class LargeProcesses:
             raise TypeError
         store = incoming.service.store
         of_request = incoming.caller, incoming.session_id, incoming.route, list(incoming.headers.raw)
-        order = _Order(self._open_service, store.file, store.traceparent, endpoint, parameters, *of_request)
+        work = endpoint, parameters, *of_request
+        order = _Order(next(self._numbers), self._open_service, store.file, store.traceparent, *work)
         place = object()
         await self._places.acquire_on_behalf_of(place)
         try:
@@ -156,11 +167,11 @@ class LargeProcesses:
             self._places.release_on_behalf_of(place)
             message = f"the process for large requests could not be started: {error}"
             raise Unavailable(message) from error
-        asyncio.get_running_loop().run_in_executor(None, incoming.pieces.send, pool.bodies)
         # Whether somebody still waits for the answer or not.
         future.add_done_callback(lambda ended: _publish(service, ended))
         work = asyncio.wrap_future(future)
         work.add_done_callback(lambda ended: self._take_back(pool, place, ended))
+        pool.send(incoming.pieces, order.number)
         return work
 
     def _take_back(self, pool: _Pool, place: object, ended: asyncio.Future[_Answered]) -> None:
@@ -168,7 +179,11 @@ class LargeProcesses:
         if ended.cancelled() or not isinstance(ended.exception(), BrokenProcessPool):
             self._idle.append(pool)
         else:
-            self._pools.remove(pool)
+            self._leave(pool)
+
+    def _leave(self, pool: _Pool) -> None:
+        self._pools.remove(pool)
+        pool.bodies.close()
 
     async def close(self) -> None:
         """End them; what they are still doing is given up after a while."""
@@ -189,13 +204,15 @@ class LargeProcesses:
                 return pool, pool.executor.submit(_answer, order)
             except BrokenProcessPool:
                 # It was killed while it had nothing to do.
-                self._pools.remove(pool)
+                self._leave(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
         its_bodies, bodies = multiprocessing.Pipe(duplex=False)
-        with _lending(turns) as its_turns, its_bodies:
+        with _lending(turns) as its_turns, its_bodies, ExitStack() as failed:
+            failed.callback(bodies.close)
             executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
             # That starts the process.
             future = executor.submit(_answer, order)
+            failed.pop_all()
         pool = _Pool(executor, bodies)
         self._pools.append(pool)
         return pool, future
@@ -243,8 +260,17 @@ def _end_with_service() -> None:
         os._exit(1)
 
 
+def _body_of(order: _Order) -> Pieces:
+    """Its body. Where it cannot be read, this process ends: nobody knows where the next one begins."""
+    try:
+        return _process.body(order.number)
+    except BaseException:
+        logger.exception("the body of a large request could not be read")
+        os._exit(1)
+
+
 def _answer(order: _Order) -> _Answered:
-    pieces = _process.body()
+    pieces = _body_of(order)
     try:
         service = _process.service_for(order)
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing was begun
