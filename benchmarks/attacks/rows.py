@@ -34,6 +34,7 @@ IDLE_SECONDS_MAX: Final = 60.0
 BETWEEN_SECONDS: Final = 0.005
 ROUNDS: Final = 3
 BOUND: Final = 2.0
+QUIET: Final = "p99 without the attack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ def _row(
     return Row(
         name=f"append while {name}, {database}",
         ours="p99, another tenant's appends",
-        theirs="p99 without the attack",
+        theirs=QUIET,
         time_ours=partial(_time_attacked, victim, path, attacking),
         time_theirs=partial(_time_quiet, victim, path),
         at_most=at_most,
@@ -139,7 +140,7 @@ def _time_quiet(victim: _Caller, path: str) -> float:
     end = monotonic() + IDLE_SECONDS_MAX
     while sum(psutil.cpu_percent(PAUSE_SECONDS, percpu=True)) > IDLE_PERCENT:
         if monotonic() > end:
-            raise NotMeasurable("the time without the attack", "is never quiet")
+            raise NotMeasurable(QUIET, "is never quiet")
     return _p99(victim, path)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from multiprocessing.connection import Connection, wait
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -100,17 +100,23 @@ class _Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """What has one process, and where that gets the bodies of its orders."""
+    """What has one process, and where that gets the bodies of its orders; that end is closed when nobody uses it."""
 
     executor: ProcessPoolExecutor
     bodies: Connection
+    sending: Lock = field(default_factory=Lock)
 
     def send(self, body: Pieces, number: int) -> None:
         """Begin to send the body of an order; the process that waits for one that cannot be sent ends."""
         try:
-            Thread(target=body.send, args=(self.bodies, number), name="foldline-body", daemon=True).start()
+            Thread(target=self._send, args=(body, number), name="foldline-body", daemon=True).start()
         except RuntimeError:
             self.bodies.close()
+
+    def _send(self, body: Pieces, number: int) -> None:
+        # After an order that failed before its body was read, that is still being sent.
+        with self.sending:
+            body.send(self.bodies, number)
 
 
 class LargeProcesses:
@@ -179,11 +185,7 @@ class LargeProcesses:
         if ended.cancelled() or not isinstance(ended.exception(), BrokenProcessPool):
             self._idle.append(pool)
         else:
-            self._leave(pool)
-
-    def _leave(self, pool: _Pool) -> None:
-        self._pools.remove(pool)
-        pool.bodies.close()
+            self._pools.remove(pool)
 
     async def close(self) -> None:
         """End them; what they are still doing is given up after a while."""
@@ -204,7 +206,7 @@ class LargeProcesses:
                 return pool, pool.executor.submit(_answer, order)
             except BrokenProcessPool:
                 # It was killed while it had nothing to do.
-                self._leave(pool)
+                self._pools.remove(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
         its_bodies, bodies = multiprocessing.Pipe(duplex=False)
         with _lending(turns) as its_turns, its_bodies, ExitStack() as failed:
