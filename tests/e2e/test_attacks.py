@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from foldline.engine.wire import dumps
+from tests.support.eventually import eventually
 from tests.support.processes.daemons import daemon
 from tests.support.processes.http import client
 
@@ -175,12 +176,13 @@ def test_appends_of_many_small_messages_let_others_take_turns(service: Service) 
 
 def test_half_sent_bodies_take_little_memory_and_leave_the_appends_of_others_fast(service: Service) -> None:
     address = httpx.URL(service.url)
+    blanks = b" " * (31 << 20)
     head = f"POST /compact HTTP/1.1\r\nHost: localhost\r\nAuthorization: {ATTACKER['Authorization']}\r\n"
 
     def send(connection: socket.socket) -> None:
         # All but the end of it; the service may not read it, and closes the connection in the end.
         with suppress(OSError):
-            connection.sendall(f"{head}Content-Length: {32 << 20}\r\n\r\n".encode() + b" " * (31 << 20))
+            connection.sendall(f"{head}Content-Length: {32 << 20}\r\n\r\n".encode() + blanks)
 
     before = service.resident
     with ExitStack() as stack:
@@ -198,3 +200,6 @@ def test_half_sent_bodies_take_little_memory_and_leave_the_appends_of_others_fas
             thread.join()
     assert seconds < APPEND_SECONDS_MAX
     assert taken - before < 400 << 20
+    # What they held is given back once what they had sent is read, which is not at once.
+    with client(service.url, timeout_seconds=120) as caller:
+        eventually(lambda: caller.post("/compact", content=blanks, headers=ATTACKER).status_code == 422, 60)
