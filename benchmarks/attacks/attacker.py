@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import http.client
-import os
 from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
+
+from foldline.priority import lower_priority
 
 # An attacker waits behind its own requests.
 PATIENCE_SECONDS: Final = 120.0
@@ -19,7 +20,7 @@ LOWEST_PRIORITY: Final = 19
 def main() -> None:
     """Attack until the process is stopped."""
     options = _options()
-    os.nice(LOWEST_PRIORITY)
+    lower_priority(LOWEST_PRIORITY)
     body = Path(options.body).read_bytes()
     callers = [Thread(target=_call, args=(options, body), daemon=True) for _ in range(options.callers)]
     for caller in callers:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from benchmarks.attacks.attacker import LOWEST_PRIORITY
+from foldline.priority import lower_priority
 
 
 def main() -> None:
     """Compute."""
-    os.nice(LOWEST_PRIORITY)
+    lower_priority(LOWEST_PRIORITY)
     print("computing", flush=True)
     while True:
         sum(range(10_000))

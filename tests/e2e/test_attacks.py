@@ -174,6 +174,7 @@ def test_appends_of_many_small_messages_let_others_take_turns(service: Service) 
     assert seconds < TRANSACTION_SECONDS_MAX
 
 
+@pytest.mark.timeout(180)
 def test_half_sent_bodies_take_little_memory_and_leave_the_appends_of_others_fast(service: Service) -> None:
     address = httpx.URL(service.url)
     blanks = b" " * (31 << 20)

@@ -20,8 +20,8 @@ from foldline_api.http.problems import BodiesFull, BodyTooSlow
 SMALL_BYTES: Final = 64 * 1024
 # What follows these first bytes of a body is read at this rate, where other tenants wait for the event loop meanwhile.
 # It comes in pieces of 256 KB, each of which keeps the loop for about a millisecond.
-UNPACED_BYTES: Final = 1 << 20
-PACED_BYTES_PER_SECOND: Final = 16 << 20
+FREE_BYTES: Final = 1 << 20
+LARGE_BYTES_PER_SECOND: Final = 16 << 20
 
 
 @dataclass(slots=True)
@@ -45,14 +45,15 @@ class _Held:
 class BodyMemory:
     """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for.
 
-    On a shared service large ones are read slowly: those of a tenant share one pace, and two of them are all there is.
+    On a shared service large ones are read slowly: at one rate for all of a tenant, and twice that in all. Those that
+    are refused have such a rate of their own.
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         self._settings = settings
         self._held = _Held(max(settings.max_bodies_bytes, 2 * settings.max_body_bytes))
-        self._paces = FairPlaces(2)
+        self._rates, self._refused_rates = FairPlaces(2), FairPlaces(2)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,8 +61,9 @@ class BodyMemory:
             return
         # Paths that need no key have no tenant.
         caller: Caller | None = scope.get("state", {}).get("caller")
-        paces = None if caller is None or caller.name == LOCAL else self._paces
-        body = _Arriving(receive, self._settings, self._held, paces, caller.tenant if caller else "")
+        is_shared = caller is not None and caller.name != LOCAL
+        rates = (self._rates, self._refused_rates) if is_shared else None
+        body = _Arriving(receive, self._settings, self._held, rates, caller.tenant if caller else "")
 
         async def release_and_send(message: Message) -> None:
             body.release()
@@ -78,18 +80,19 @@ class BodyMemory:
 class _Arriving:
     """The body of one request.
 
-    `size` is what has arrived, `newest` the last piece of it, and `counted` what is held. With `paces` a large one is
-    read slowly.
+    `size` is what has arrived, `newest` the last piece of it, and `counted` what is held. With `rates`, of bodies that
+    are taken and of those that are refused, a large one is read slowly; `since_pause` are the bytes that came since the last pause.
     """
 
     source: Receive
     settings: Settings
     held: _Held
-    paces: FairPlaces | None
+    rates: tuple[FairPlaces, FairPlaces] | None
     tenant: str
     began: float = field(default_factory=monotonic)
     size: int = 0
     newest: int = 0
+    since_pause: int = 0
     counted: int = 0
     is_complete: bool = False
     is_refused: bool = False
@@ -103,7 +106,6 @@ class _Arriving:
         """
         if self.is_complete:
             return await self.source()
-        await self._pace()
         message = await self._next()
         if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, self.newest):
             self.is_refused = True
@@ -113,6 +115,7 @@ class _Arriving:
         return message
 
     async def _next(self) -> Message:
+        await self._wait_for_rate()
         message: Message | None = None
         with anyio.move_on_after(self._patience_seconds):
             message = await self.source()
@@ -120,15 +123,20 @@ class _Arriving:
             raise BodyTooSlow
         self.newest = len(message.get("body", b""))
         self.size += self.newest
+        self.since_pause += self.newest
         self.is_complete = not message.get("more_body", False)
         return message
 
-    async def _pace(self) -> None:
+    async def _wait_for_rate(self) -> None:
         """Wait before more of a large body is read. That is no delay of the client's."""
-        if self.paces is not None and self.size > UNPACED_BYTES:
+        if self.size <= FREE_BYTES:
+            self.since_pause = 0
+        # A pause of less than a millisecond may be none, or a whole one.
+        if self.rates is not None and self.since_pause >= SMALL_BYTES:
             began = monotonic()
-            async with self.paces.one(self.tenant):
-                await anyio.sleep(self.newest / PACED_BYTES_PER_SECOND)
+            async with self.rates[self.is_refused].one(self.tenant):
+                await anyio.sleep(self.since_pause / LARGE_BYTES_PER_SECOND)
+            self.since_pause = 0
             self.began += monotonic() - began
 
     async def is_skipped(self) -> bool:

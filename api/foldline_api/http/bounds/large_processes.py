@@ -29,6 +29,7 @@ from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.log.events import Event
 from foldline.log.storage.engines import KnownFile
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
+from foldline.priority import lower_priority
 from foldline_api.http.bounds.lent_turns import LentTurns, lend
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
@@ -38,8 +39,6 @@ from foldline_api.service import AppState
 
 logger = logging.getLogger(__name__)
 
-# What is left of a processor is enough for them: the small requests come first.
-NICENESS: Final = 10
 # For what they are doing when the service stops, which has waited for its requests already.
 END_SECONDS: Final = 3.0
 
@@ -50,7 +49,7 @@ Endpoint: TypeAlias = Callable[..., Response]
 class LargeProcess:
     """What such a process has open from its first order on; the events since its last order began, and its trace.
 
-    `outer_turn` is a turn at the service's writer, if that is SQLite's. `body` reads that of an order.
+    `outer_turn` is a turn at the service's writer, if that is SQLite's. `body` reads an order's body by its number.
     """
 
     outer_turn: OuterTurn = nullcontext
@@ -100,21 +99,21 @@ class _Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """What has one process, and where that gets the bodies of its orders; that end is closed when nobody uses it."""
+    """An executor with one process, and the end of the pipe on which that process gets the bodies of its orders."""
 
     executor: ProcessPoolExecutor
     bodies: Connection
     sending: Lock = field(default_factory=Lock)
 
     def send(self, body: Pieces, number: int) -> None:
-        """Begin to send the body of an order; the process that waits for one that cannot be sent ends."""
+        """Begin to send the body of an order. If it cannot be sent, the process ends."""
         try:
             Thread(target=self._send, args=(body, number), name="foldline-body", daemon=True).start()
         except RuntimeError:
             self.bodies.close()
 
     def _send(self, body: Pieces, number: int) -> None:
-        # After an order that failed before its body was read, that is still being sent.
+        # An order may fail before its body is read; that body is still being sent.
         with self.sending:
             body.send(self.bodies, number)
 
@@ -251,7 +250,8 @@ def _begin(turns: Connection, bodies: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with suppress(OSError):
         os.setsid()
-        os.nice(NICENESS)
+    # What is left of a processor is enough for it: the small requests come first.
+    lower_priority()
     Thread(target=_end_with_service, name="foldline-parent", daemon=True).start()
 
 

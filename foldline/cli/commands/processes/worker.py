@@ -24,6 +24,7 @@ from foldline.cli.process_setup import (
     telemetry_of,
 )
 from foldline.log.jobs.breakers import Breakers
+from foldline.priority import lower_priority
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.terminal import CommandFailed, ExitCode
@@ -75,6 +76,9 @@ def _node(name: str) -> str:
 
 
 def _run(settings: Settings, node: str, queues: list[str]) -> None:
+    # No caller waits for a worker, but for the API on the same machine.
+    lower_priority()
+
     def say_ready() -> None:
         listing = ", ".join(queues)
         print_status(settings, f"ready: {node} takes {listing}; {settings.worker_concurrency} summaries at a time")
