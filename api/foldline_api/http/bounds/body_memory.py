@@ -81,7 +81,8 @@ class _Arriving:
     """The body of one request.
 
     `size` is what has arrived, `newest` the last piece of it, and `counted` what is held. With `rates`, of bodies that
-    are taken and of those that are refused, a large one is read slowly; `since_pause` are the bytes that came since the last pause.
+    are taken and of those that are refused, a large one is read slowly, with pauses; `since_pause` is what has arrived
+    after the last one.
     """
 
     source: Receive
