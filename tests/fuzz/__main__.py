@@ -7,7 +7,6 @@ without. Then hostile transcripts go through every route that takes one, while a
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,12 +17,12 @@ from typing import Any
 from rich.progress import Progress
 
 from foldline.terminal import answers, notes
+from tests.fuzz.attacking import run_apart
 from tests.fuzz.documented import fuzzed_service, run_schemathesis
-from tests.fuzz.hostile_requests import DATABASES, Findings, hostile_service, run_hostile
+from tests.fuzz.hostile_requests import DATABASES, Findings, hostile_service
 from tests.fuzz.victim import Victim, percentile
 
 QUIET_SECONDS = 10.0
-LOWEST_PRIORITY = 19
 SHOWN = 40
 SHOWN_OF_KIND = 5
 
@@ -59,11 +58,9 @@ def _hostile(options: Any) -> bool:
         found = Findings()
         try:
             with victim.during(), Progress(console=notes()) as progress:
-                # Attackers have processors of their own; here theirs comes after the service's and the victim's.
-                os.nice(LOWEST_PRIORITY)
                 chosen = range(options.first, options.transcripts)
                 task = progress.add_task("hostile transcripts", total=chosen.stop)
-                run_hostile(service, chosen, options.seed, found, lambda: progress.advance(task))
+                run_apart(service, chosen, options.seed, found, lambda: progress.advance(task))
         finally:
             _print(found, quiet, victim)
     return not found.wrong

@@ -50,6 +50,18 @@ class Findings:
         """Keep what is wrong, with those of its kind: alike but for numbers."""
         self.wrong.setdefault(re.sub(r"\d+", "#", kind), []).append(line)
 
+    def update(self, other: Findings) -> None:
+        """Add what another process found."""
+        self.statuses.update(other.statuses)
+        self.views += other.views
+        self.slow += other.slow
+        for kind, lines in other.wrong.items():
+            self.wrong.setdefault(kind, []).extend(lines)
+
+    def clear(self) -> None:
+        """Forget all of it."""
+        self.statuses, self.views, self.wrong, self.slow = Counter(), 0, {}, []
+
 
 @dataclass
 class Attacker:
