@@ -17,7 +17,8 @@ from fastapi import FastAPI, Response
 
 from benchmarks.bare_server import serve
 from foldline.engine.wire import dumps
-from foldline.log.storage.engines import SQLITE, address_of, open_engines
+from foldline.log.storage.engines.addresses import SQLITE, address_of
+from foldline.log.storage.engines.opening import open_engines
 from foldline.log.storage.entry_log import INSERT_ENTRY
 from foldline.log.storage.paths import HEAD_BY_ID, LOCK_BY_ID, UPDATE_BRANCH, UPDATE_SESSION
 from foldline.log.storage.tables import ENTRY

@@ -22,7 +22,7 @@ from foldline_worker.broker.notifier import Notifier, notifying
 from foldline.cli.database import open_store
 from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import installed_hooks
-from foldline.log.storage.engines import KnownFile
+from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
 from foldline.telemetry.logs import set_up_logging

@@ -15,7 +15,8 @@ from foldline.cli.models_file import use_models_file
 from foldline.log.errors import InvalidDatabase, SealingKeyMissing, Unavailable
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.key_check import check_keys
-from foldline.log.storage.engines import SQLITE, KnownFile, address_of, file_of
+from foldline.log.storage.engines.addresses import SQLITE, address_of, file_of
+from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.known_entries import KnownEntries
 from foldline.log.storage.store import Limits, Store, translated
 from foldline.log.storage.turns import OuterTurn

@@ -15,7 +15,7 @@ from foldline_worker.summarizers.registry import check_summarizer, model_of
 
 from foldline.cli.database import place_of
 from foldline.log.errors import InvalidDatabase
-from foldline.log.storage.engines import SQLITE, address_of
+from foldline.log.storage.engines.addresses import SQLITE, address_of
 from foldline.log.storage.store import Store
 from foldline.settings import InvalidSettings, Settings, unknown_variables
 from foldline.telemetry.logs import set_up_logging

@@ -27,7 +27,7 @@ from foldline.log.jobs.writing.preparing import (
     prepare_unlocked,
 )
 from foldline.log.storage import paths
-from foldline.log.storage.engines import WITHOUT_SYNC
+from foldline.log.storage.engines.without_sync import WITHOUT_SYNC
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import BRANCH, BREAKER, JOB, SESSION, one_of

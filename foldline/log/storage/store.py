@@ -14,7 +14,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Dialect, Engine, Insert, Update, func, select
+from sqlalchemy import Connection, Dialect, Engine, Insert, Select, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -30,7 +30,11 @@ from foldline.log.events import Event, Subscriber, TenantLimited
 from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.listed_keys import missing_keys
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
-from foldline.log.storage.engines import CONNECTIONS, SQLITE, KnownFile, address_of, empty_log, open_engines
+from foldline.log.storage.engines.addresses import SQLITE, address_of
+from foldline.log.storage.engines.common import CONNECTIONS
+from foldline.log.storage.engines.database_file import KnownFile
+from foldline.log.storage.engines.opening import open_engines
+from foldline.log.storage.engines.sqlite import empty_log
 from foldline.log.storage.turns import OuterTurn, Turns
 from foldline.log.tenant_room import TenantRoom
 
@@ -141,19 +145,31 @@ class Transaction:
         return self.connection.dialect.name == SQLITE
 
     def change(self, statement: Insert | Update, *rows: Mapping[str, Any]) -> None:
-        """Execute a statement that is built once, with values for all of its parameters, once for each row."""
-        change = _change(statement, tuple(rows[0]), self.connection.dialect)
-        self.connection.exec_driver_sql(change.text, [change.values(row) for row in rows])
+        """Execute a statement that is built once, with values for all of its parameters, once for each row.
 
-    def lock(self, statement: Any, parameters: Any) -> None:
-        """Lock the rows of a SELECT … FOR UPDATE, waiting for them if needed."""
+        PostgreSQL gets it with the next statement or the commit, and what is wrong with it is raised there.
+        """
+        command = _command(statement, tuple(rows[0]), self.connection.dialect)
+        values = [command.values(row) for row in rows]
+        if self.is_only_writer:
+            self.connection.exec_driver_sql(command.text, values)
+        else:
+            self._send_later(command.text, values)
+
+    def lock(self, statement: Select[Any], parameters: Mapping[str, Any]) -> None:
+        """Lock the rows of a SELECT … FOR UPDATE before the next statement, which waits for them if needed."""
         if not self.is_only_writer:
-            self.connection.execute(statement, parameters).all()
+            command = _command(statement, tuple(parameters), self.connection.dialect)
+            self._send_later(command.text, [command.values(parameters)])
 
     def wait_at_most(self, milliseconds: int) -> None:
         """Bound each later wait for a lock; a longer one fails the transaction as `Busy`. No effect on SQLite."""
         if not self.is_only_writer:
-            self.connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+            self._send_later(f"SET LOCAL lock_timeout = {milliseconds}", [{}])
+
+    def _send_later(self, text: str, rows: Sequence[Any]) -> None:
+        driver: Any = self.connection.connection.driver_connection
+        driver.send_later(text, rows)
 
     def try_lock(self, *names: str) -> bool:
         """Take the advisory lock of these names until the transaction ends; False if another transaction has it."""
@@ -164,7 +180,7 @@ class Transaction:
         return bool(self.connection.execute(select(func.pg_try_advisory_xact_lock(number))).scalar())
 
 
-class _Change(NamedTuple):
+class _Command(NamedTuple):
     """A statement as text for the driver; `names` are those of its parameters, in order, if the driver takes a tuple.
 
     `sealers` encrypt the values of some parameters.
@@ -186,7 +202,7 @@ class _Change(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _change(statement: Insert | Update, names: tuple[str, ...], dialect: Dialect) -> _Change:
+def _command(statement: Insert | Update | Select[Any], names: tuple[str, ...], dialect: Dialect) -> _Command:
     columns = names if isinstance(statement, Insert) else None
     compiled = statement.compile(dialect=dialect, column_keys=columns)
     sealers = {
@@ -194,7 +210,7 @@ def _change(statement: Insert | Update, names: tuple[str, ...], dialect: Dialect
         for name, bound in compiled.binds.items()
         if isinstance(bound.type, Sealed) and (sealer := bound.type.sealer(dialect))
     }
-    return _Change(compiled.string, compiled.positiontup, sealers)
+    return _Command(compiled.string, compiled.positiontup, sealers)
 
 
 class Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import text, update
 
-from foldline.log.storage.engines import WITHOUT_SYNC
+from foldline.log.storage.engines.without_sync import WITHOUT_SYNC
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import SESSION
 from tests.support.log.sessions import Scene

@@ -14,7 +14,8 @@ from foldline_api.http.bounds import lent_turns
 from foldline_api.http.bounds.lent_turns import LentTurns, lend
 from sqlalchemy import event
 
-from foldline.log.storage.engines import address_of, open_engines
+from foldline.log.storage.engines.addresses import address_of
+from foldline.log.storage.engines.opening import open_engines
 from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 

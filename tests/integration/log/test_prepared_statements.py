@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from foldline.log.storage.engines import PREPARED_FROM
+from foldline.log.storage.engines.postgresql import PREPARED_FROM
 from foldline.log.storage.store import Store
 from tests.support.processes.databases import only_postgresql
 

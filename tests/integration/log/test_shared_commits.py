@@ -12,7 +12,8 @@ from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import OperationalError
 
 from foldline.log.errors import Unavailable
-from foldline.log.storage.engines import address_of, open_engines
+from foldline.log.storage.engines.addresses import address_of
+from foldline.log.storage.engines.opening import open_engines
 from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.processes.databases import sqlite_database
 

@@ -27,7 +27,7 @@ from starlette.datastructures import Headers
 
 from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.log.events import Event
-from foldline.log.storage.engines import KnownFile
+from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
 from foldline.priority import lower_priority
 from foldline_api.http.bounds.lent_turns import LentTurns, lend

@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.jobs.leases import Claim
-from foldline.log.storage.engines import WITHOUT_SYNC
+from foldline.log.storage.engines.without_sync import WITHOUT_SYNC
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import CHUNK_TEXT, SESSION
 

@@ -1,0 +1,1 @@
+"""SQLAlchemy engines: which databases are supported, and how their connections are set up."""
