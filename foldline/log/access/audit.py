@@ -14,7 +14,8 @@ from foldline.log.storage.tables import AUDIT
 # The actor of what the operator's commands do in the database.
 COMMAND: Final = "command"
 
-_INSERT: Final = insert(AUDIT)
+# The number that it gets is not asked for.
+_INSERT: Final = insert(AUDIT).inline()
 _OLD: Final = (
     select(AUDIT.c.number)
     .where(AUDIT.c.created_at < bindparam("oldest"))
@@ -67,7 +68,7 @@ def record(
     `object_id` is what it was done to, where that is no session: a compaction, entry, pin, job or key.
     """
     row = {"tenant": tenant, "actor": actor, "action": action.value, "created_at": tx.now}
-    tx.execute(_INSERT, {**row, "session_id": session_id, "object_id": object_id})
+    tx.change(_INSERT, {**row, "session_id": session_id, "object_id": object_id})
 
 
 def records(tx: Transaction, tenant: str, after_number: int, limit: int) -> list[AuditRecord]:

@@ -61,9 +61,9 @@ def dismiss(tx: Transaction, session: Session, text: str) -> None:
     key = key_of(text)
     if key not in dismissed_keys(tx, session):
         row = {"session_pk": session.pk, "key": key, "tenant": session.tenant, "created_at": tx.now}
-        tx.execute(_INSERT, row)
+        tx.change(_INSERT, row)
 
 
 def restore(tx: Transaction, session: Session, text: str) -> None:
     """Take a dismissal back; a text that is not dismissed stays as it is."""
-    tx.execute(_REMOVE, {"pk": session.pk, "dismissed": key_of(text)})
+    tx.change(_REMOVE, {"pk": session.pk, "dismissed": key_of(text)})

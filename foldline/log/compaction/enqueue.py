@@ -109,12 +109,12 @@ def publish_waiting(tx: Transaction, path: Path) -> Compaction | None:
     request, outline = request_from_json(row.parameters), entry_log.outline(tx, path)
     wanted = ranges.find(tx, path, request, outline)
     if wanted and fits(path, path.aims()) and strips_open_loop(outline, [edit_of(wanted)], path.edits_at):
-        tx.execute(_NOTE, {"job": row.id, "note": IN_TOOL_LOOP})
+        tx.change(_NOTE, {"job": row.id, "note": IN_TOOL_LOOP})
         return None
     kept = summaries.kept(tx, summaries.kept_key(path, wanted, request)) if wanted else None
     applied = ranges.apply(tx, path, Made(wanted, kept, request), outline) if wanted and kept else None
     # It ends, or makes the summary of what has to be summarized now.
-    tx.execute(_WAKE, {"job": row.id})
+    tx.change(_WAKE, {"job": row.id})
     tx.events.append(JobWaits(row.queue))
     return applied.compaction if applied else None
 
@@ -134,7 +134,7 @@ def job_under_way(tx: Transaction, path: Path, request: SummaryRequest) -> Queue
 def _joined(tx: Transaction, path: Path, row: Any) -> QueuedJob:
     """The job that a request joins; one that waited for the end of a tool loop goes on once that has ended."""
     if row.error == IN_TOOL_LOOP and not path.is_in_tool_loop:
-        tx.execute(_WAKE, {"job": row.id})
+        tx.change(_WAKE, {"job": row.id})
         tx.events.append(JobWaits(row.queue))
     if row.state == JobState.QUEUED and row.can_wait and is_close(path):
         hurry(tx, path, row.id)

@@ -194,7 +194,7 @@ def keep(
 
     `ledger` is the snapshot of the items of all it covers; None if its text is all that is known.
     """
-    tx.execute(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
+    tx.change(_SUPPLANT, {"pk": path.session.pk, "present": wanted.key})
     block = _block_of(wanted, draft)
     summary = Summary(
         tx.new_id("sum"),
@@ -224,7 +224,7 @@ def keep(
         "ledger": None if ledger is None else dumps(snapshot.to_json(ledger)),
         "provenance": None if draft.provenance is None else dumps(provenance.to_json(draft.provenance)),
     }
-    tx.execute(_INSERT, row)
+    tx.change(_INSERT, row)
     return summary
 
 
@@ -258,7 +258,7 @@ def keep_interim(tx: Transaction, path: Path, interim: Interim) -> str:
         "ledger": ledger,
         "provenance": None if interim.provenance is None else dumps(provenance.to_json(interim.provenance)),
     }
-    tx.execute(_INSERT, row)
+    tx.change(_INSERT, row)
     return name
 
 

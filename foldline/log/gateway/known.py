@@ -95,7 +95,7 @@ def remember(
         if digest is not None
     ]
     if rows:
-        tx.execute(_KEEP, rows)
+        tx.change(_KEEP, *rows)
 
 
 def forget_deleted(tx: Transaction, tenant: str, digests: Sequence[bytes | None]) -> None:
@@ -106,7 +106,7 @@ def forget_deleted(tx: Transaction, tenant: str, digests: Sequence[bytes | None]
 def move(tx: Transaction, tenant: str, digest: bytes, place: tuple[int, int]) -> None:
     """Have what was said up to here end at another entry."""
     branch, seq = place
-    tx.execute(_MOVE, {"of": tenant, "known": digest, "to_branch": branch, "to_seq": seq})
+    tx.change(_MOVE, {"of": tenant, "known": digest, "to_branch": branch, "to_seq": seq})
 
 
 _KEEP: Final = insert(FINGERPRINT)

@@ -204,7 +204,7 @@ def put_off(tx: Transaction, job_id: str, made: Made, wait: Wait) -> None:
     """Put the job back into the queue for a while, with the range that its kept summary covers."""
     request = replace(made.request, until=made.wanted.covered.last)
     row = {"job": job_id, "now": tx.now, "range": request_to_json(request), "note": wait.note, "until": wait.until}
-    tx.execute(_PUT_OFF, row)
+    tx.change(_PUT_OFF, row)
 
 
 def finish(

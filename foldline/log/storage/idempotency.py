@@ -70,7 +70,7 @@ def recall(tx: Transaction, key: Key) -> StoredResponse | None:
 
 def remember(tx: Transaction, key: Key, response: StoredResponse) -> None:
     """Store the response in this transaction, in place of an expired one."""
-    tx.execute(_DROP, key.place)
+    tx.change(_DROP, key.place)
     row = {
         **key.place,
         "request_hash": key.request_hash,
@@ -80,7 +80,7 @@ def remember(tx: Transaction, key: Key, response: StoredResponse) -> None:
         "body": response.body,
         "session_id": _session_of(key.route) or _session_of(response.headers.get("Location", "")),
     }
-    tx.execute(_INSERT, row)
+    tx.change(_INSERT, row)
 
 
 def forget(tx: Transaction, tenant: str, session_ids: Iterable[str]) -> None:

@@ -251,7 +251,7 @@ def save_leaf(tx: Transaction, path: Path) -> None:
 def save_texts(tx: Transaction, session: Session) -> None:
     """Write the session's policy, system prompt and tools, which `save` does not."""
     values = {"policy": session.policy_json, "system": session.system_json, "tools": session.tools_json}
-    tx.execute(UPDATE_TEXTS, {"session_pk": session.pk, **values})
+    tx.change(UPDATE_TEXTS, {"session_pk": session.pk, **values})
 
 
 def save_session(tx: Transaction, session: Session) -> None:

@@ -14,7 +14,7 @@ from time import perf_counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Dialect, Engine, Insert, Select, Update, func, select
+from sqlalchemy import Connection, Delete, Dialect, Engine, Insert, Select, Update, func, select
 from sqlalchemy.exc import DatabaseError, DataError, IntegrityError, InterfaceError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -144,7 +144,7 @@ class Transaction:
         """Whether no other transaction writes at the same time, as on SQLite, where writers take turns."""
         return self.connection.dialect.name == SQLITE
 
-    def change(self, statement: Insert | Update, *rows: Mapping[str, Any]) -> None:
+    def change(self, statement: Insert | Update | Delete, *rows: Mapping[str, Any]) -> None:
         """Execute a statement that is built once, with values for all of its parameters, once for each row.
 
         PostgreSQL gets it with the next statement or the commit, and what is wrong with it is raised there.
@@ -183,7 +183,7 @@ class Transaction:
 class _Command(NamedTuple):
     """A statement as text for the driver; `names` are those of its parameters, in order, if the driver takes a tuple.
 
-    `sealers` encrypt the values of some parameters.
+    `constants` are the values that the statement has itself. `sealers` encrypt the values of some parameters.
 
     SQLAlchemy looks for the text at each execution and converts each value. The drivers take our values as they are;
     only what a statement returns has to be converted.
@@ -191,18 +191,19 @@ class _Command(NamedTuple):
 
     text: str
     names: Sequence[str] | None
+    constants: Mapping[str, Any]
     sealers: Mapping[str, Callable[[bytes], bytes]]
 
     def values(self, row: Mapping[str, Any]) -> Any:
         """The values of a row as the driver takes them."""
-        if self.sealers:
+        if self.sealers or self.constants:
             sealed = {name: sealer(row[name]) for name, sealer in self.sealers.items() if row[name] is not None}
-            row = {**row, **sealed}
+            row = {**self.constants, **row, **sealed}
         return row if self.names is None else tuple([row[name] for name in self.names])
 
 
 @lru_cache(maxsize=64)
-def _command(statement: Insert | Update | Select[Any], names: tuple[str, ...], dialect: Dialect) -> _Command:
+def _command(statement: Insert | Update | Delete | Select[Any], names: tuple[str, ...], dialect: Dialect) -> _Command:
     columns = names if isinstance(statement, Insert) else None
     compiled = statement.compile(dialect=dialect, column_keys=columns)
     sealers = {
@@ -210,7 +211,8 @@ def _command(statement: Insert | Update | Select[Any], names: tuple[str, ...], d
         for name, bound in compiled.binds.items()
         if isinstance(bound.type, Sealed) and (sealer := bound.type.sealer(dialect))
     }
-    return _Command(compiled.string, compiled.positiontup, sealers)
+    constants = {name: bound.value for name, bound in compiled.binds.items() if not bound.required}
+    return _Command(compiled.string, compiled.positiontup, constants, sealers)
 
 
 class Store:

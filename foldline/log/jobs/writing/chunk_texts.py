@@ -53,4 +53,4 @@ class KeptChunkTexts:
 
 def remove(tx: Transaction, session_pk: int) -> None:
     """Remove the texts of a session's chunks: their summary is published."""
-    tx.execute(_REMOVE, {"pk": session_pk})
+    tx.change(_REMOVE, {"pk": session_pk})
