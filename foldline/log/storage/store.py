@@ -154,22 +154,22 @@ class Transaction:
         if self.is_only_writer:
             self.connection.exec_driver_sql(command.text, values)
         else:
-            self._send_later(command.text, values)
+            self._send_later(command.text, *values)
 
     def lock(self, statement: Select[Any], parameters: Mapping[str, Any]) -> None:
         """Lock the rows of a SELECT … FOR UPDATE before the next statement, which waits for them if needed."""
         if not self.is_only_writer:
             command = _command(statement, tuple(parameters), self.connection.dialect)
-            self._send_later(command.text, [command.values(parameters)])
+            self._send_later(command.text, command.values(parameters))
 
     def wait_at_most(self, milliseconds: int) -> None:
         """Bound each later wait for a lock; a longer one fails the transaction as `Busy`. No effect on SQLite."""
         if not self.is_only_writer:
-            self._send_later(f"SET LOCAL lock_timeout = {milliseconds}", [{}])
+            self._send_later(f"SET LOCAL lock_timeout = {milliseconds}")
 
-    def _send_later(self, text: str, rows: Sequence[Any]) -> None:
+    def _send_later(self, text: str, *rows: Any) -> None:
         driver: Any = self.connection.connection.driver_connection
-        driver.send_later(text, rows)
+        driver.send_later(text, *rows)
 
     def try_lock(self, *names: str) -> bool:
         """Take the advisory lock of these names until the transaction ends; False if another transaction has it."""

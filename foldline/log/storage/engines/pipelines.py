@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from psycopg import Connection, Cursor
-from psycopg.pq import TransactionStatus
 
 
 class PipelinedConnection(Connection[Any]):
     """A connection that sends several statements in one pipeline where only the result of the last one is needed.
 
-    So the BEGIN goes with the first statement, and what is to be sent later goes with the next one or the commit, which
-    raises what it raises. Statements are executed in the order in which they were given. What is not sent through
-    `execute` or `executemany`, such as COPY, does not wait for those before it.
+    What is to be sent later goes with the next statement or the commit, which raises what it raises, and is executed
+    before it. It does not go with what is not sent through `execute` or `executemany`, such as COPY.
+    A connection must not begin transactions by itself: the driver waits for each of its own BEGIN.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -22,15 +21,14 @@ class PipelinedConnection(Connection[Any]):
         self.cursor_factory = _PipelinedCursor
         self._unsent: list[tuple[str, Sequence[Any]]] = []
 
-    def send_later(self, query: str, rows: Sequence[Any]) -> None:
-        """Execute a statement once with each of these rows of values, before any other and before the commit."""
-        self._unsent.append((query, rows))
+    def send_later(self, query: str, *rows: Any) -> None:
+        """Execute a statement before any other and before the commit, once with each of these rows of values if any."""
+        self._unsent.append((query, rows or ((),)))
 
     @property
-    def sends_alone(self) -> bool:
-        """Whether nothing has to be sent before the next statement."""
-        has_begun = self.autocommit or self.pgconn.transaction_status != TransactionStatus.IDLE
-        return has_begun and not self._unsent
+    def has_unsent(self) -> bool:
+        """Whether something is to be sent with the next statement."""
+        return bool(self._unsent)
 
     def send_unsent(self) -> None:
         """Send what was to be sent later; in a pipeline, nothing waits for its results here."""
@@ -44,11 +42,12 @@ class PipelinedConnection(Connection[Any]):
 
     def commit(self) -> None:
         """Commit, with what was to be sent later."""
-        if not self._unsent:
-            super().commit()
-            return
-        with self.pipeline():
-            self.send_unsent()
+        if self._unsent:
+            with self.pipeline():
+                self.send_unsent()
+                # The driver's own commit would wait twice.
+                Cursor(self).execute("COMMIT", prepare=False)
+        else:
             super().commit()
 
     def rollback(self) -> None:
@@ -61,12 +60,12 @@ class _PipelinedCursor(Cursor[Any]):
     connection: PipelinedConnection
 
     def execute(self, *arguments: Any, **named: Any) -> _PipelinedCursor:
-        if self.connection.sends_alone:
-            super().execute(*arguments, **named)
-        else:
+        if self.connection.has_unsent:
             with self.connection.pipeline():
                 self.connection.send_unsent()
                 super().execute(*arguments, **named)
+        else:
+            super().execute(*arguments, **named)
         return self
 
     def executemany(self, query: Any, params_seq: Iterable[Any], *, returning: bool = False) -> None:

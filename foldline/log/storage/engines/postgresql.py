@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any, Final
 
 import psycopg
-from sqlalchemy import URL, Dialect, create_engine, event
+from sqlalchemy import URL, Connection, Dialect, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -20,6 +20,10 @@ STATEMENT_SECONDS: Final = 30
 PREPARED_FROM: Final = 5
 # A connection that was idle for longer is tested first, so that a restart of the server costs no error.
 IDLE_SECONDS_BEFORE_TEST: Final = 1.0
+# The option of an engine that says how its transactions begin.
+BEGINS: Final = "begins"
+WRITES: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+READS: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 def open_server(address: URL, connections: int, *, prepares: bool) -> Engines:
@@ -31,8 +35,9 @@ def open_server(address: URL, connections: int, *, prepares: bool) -> Engines:
         pool_timeout=WAIT_SECONDS,
         # The connection used last has its statements prepared, and the server's caches warm.
         pool_use_lifo=True,
-        isolation_level="READ COMMITTED",
         connect_args={
+            # Transactions begin with their first statement, in the same round trip.
+            "autocommit": True,
             "application_name": f"foldline {version('foldline')}",
             "connect_timeout": WAIT_SECONDS,
             "options": _options(address),
@@ -47,12 +52,20 @@ def open_server(address: URL, connections: int, *, prepares: bool) -> Engines:
     event.listen(writer, "do_connect", _connect)
     event.listen(writer, "checkin", _note_use)
     event.listen(writer, "checkout", _check_if_idle)
+    event.listen(writer, "begin", _begin)
     # The same pool: isolation and read-only mode are set at the beginning of each transaction.
-    return Engines(writer, writer.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True))
+    return Engines(writer, writer.execution_options(**{BEGINS: READS}))
 
 
 def _connect(_dialect: Dialect, _record: Any, arguments: list[Any], named: dict[str, Any]) -> PipelinedConnection:
     return PipelinedConnection.connect(*arguments, **named)
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("isolation_level") != "AUTOCOMMIT":
+        driver: Any = connection.connection.driver_connection
+        driver.send_later(options.get(BEGINS, WRITES))
 
 
 def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
