@@ -117,7 +117,8 @@ def create_app(
 def service_on(settings: Settings, store: Store, waiters_max: int = WAITERS_MAX) -> AppState:
     """What the routes share, on a store whose tables exist."""
     watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
-    return AppState(settings, store, watch, views, Cursors(store), Places(settings))
+    places = Places(settings, store.turns.pauses.seconds) if store.turns else Places(settings)
+    return AppState(settings, store, watch, views, Cursors(store), places)
 
 
 async def _to_docs(_request: Request) -> RedirectResponse:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from time import sleep
 
 import pytest
 from foldline_api.http.bounds import lent_turns
@@ -20,6 +21,7 @@ from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 
 PATIENCE_SECONDS = 20
+LONG_SECONDS = 0.05
 
 
 class Lending:
@@ -138,3 +140,19 @@ def test_each_outer_turn_is_given_back(lending: Lending) -> None:
     with suppress(ZeroDivisionError), turns.write(shares=False):
         raise AssertionError
     assert taken == ["taken", "given back"] * 4
+
+
+def test_a_tenant_pauses_after_a_turn_of_its_large_request(lending: Lending) -> None:
+    lending.write("ours").result(PATIENCE_SECONDS)
+
+    def write() -> None:
+        WRITING_FOR.set("theirs")
+        with LentTurns(lending.its).one():
+            sleep(LONG_SECONDS)
+
+    with ThreadPoolExecutor() as pool:
+        pool.submit(write).result(PATIENCE_SECONDS)
+    # It begins when the service has heard of the end.
+    lending.write("ours").result(PATIENCE_SECONDS)
+    assert lending.turns.pauses.seconds("theirs") > LONG_SECONDS
+    assert lending.turns.pauses.seconds("ours") == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -33,6 +33,11 @@ OF_MESSAGES: Final = (b'"role"', b'"call_id"')
 REFUSAL_SECONDS: Final = 0.5
 
 
+def no_pause(_tenant: str) -> float:
+    """No seconds for any tenant."""
+    return 0.0
+
+
 @dataclass(slots=True)
 class _Queue:
     """The requests of one tenant: how many have a place or wait, and the places that it may take."""
@@ -45,11 +50,13 @@ class _Queue:
 class FairPlaces:
     """A number of places. A tenant takes half of them at most, so that another's requests get one soon.
 
-    Of a tenant's requests, at most `most_waiting` wait for one, if that is given.
+    Of a tenant's requests, at most `most_waiting` wait for one, if that is given. `pause` says how many seconds a
+    tenant's next one has to wait; meanwhile it takes no place from the others.
     """
 
     number: int
     most_waiting: int | None = None
+    pause: Callable[[str], float] = no_pause
     _places: CapacityLimiter = field(init=False)
     _queues: dict[str, _Queue] = field(default_factory=dict)
 
@@ -74,8 +81,10 @@ class FairPlaces:
             raise TooManyLarge
         queue.size += 1
         try:
-            async with queue.places, self._places:
-                yield
+            async with queue.places:
+                await sleep(self.pause(tenant))
+                async with self._places:
+                    yield
         finally:
             queue.size -= 1
             if not queue.size:
@@ -85,9 +94,9 @@ class FairPlaces:
 class Places:
     """The places of a process, for large requests and for those that take a thread for a moment."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, pause: Callable[[str], float] = no_pause) -> None:
         self._settings = settings
-        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
         self.small = FairPlaces(settings.threads)
 
     def is_large(self, pieces: Pieces, many: Many = MANY) -> bool:
