@@ -76,6 +76,8 @@ def _compaction() -> Mapping[str, Any]:
 
 
 ATTACKS: Final = (
+    # The most that is not large.
+    Attack("16 callers append 64 messages", 16, partial(_messages, 64)),
     Attack("16 callers append 90 messages", 16, partial(_messages, 90)),
     Attack("16 callers append 450 messages", 16, partial(_messages, 450)),
     Attack("16 callers append 7,000 messages", 16, partial(_messages, 7_000)),

@@ -72,3 +72,12 @@ def test_whoever_else_wrote_last_is_remembered_however_often_a_tenant_writes(pau
         pauses.begin(LARGE)
     pauses.end_large(LARGE, 1.0)
     assert pauses.seconds(LARGE) == SECONDS_MAX
+
+
+def test_others_that_waited_for_a_long_turn_have_not_gone(pauses: Pauses, time: Time) -> None:
+    pauses.begin(OTHER)
+    pauses.begin(LARGE)
+    time.now += 2 * ACTIVE_SECONDS
+    pauses.end_large(LARGE, 2 * ACTIVE_SECONDS)
+    pauses.begin(OTHER)
+    assert pauses.seconds(LARGE) == SECONDS_MAX
