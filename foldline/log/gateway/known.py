@@ -87,7 +87,8 @@ def remember(
     """Keep the fingerprints of new entries at these places, each a branch and a seq.
 
     Raises:
-        IntegrityError: one is kept already: another request was first, or a session that was deleted has it.
+        IntegrityError: one is kept already: another request was first, or a session that was deleted has it. PostgreSQL
+        says so at a later statement or at the commit.
     """
     rows = [
         {"tenant": tenant, "digest": digest, "session_pk": session_pk, "branch": branch, "seq": seq}
