@@ -22,7 +22,7 @@ from foldline.engine.messages import JsonObject
 from foldline.engine.policies.policy import policy_of
 from foldline.engine.policies.presets import DEFAULT_PRESET, PRESETS
 from foldline.engine.wire import loads
-from foldline.log.storage.engines.common import CONNECTIONS
+from foldline.log.storage.engines.engine_set import CONNECTIONS
 
 PREFIX = "FOLDLINE_"
 # What commands read as clients of a service; no process of one has a setting of these names.

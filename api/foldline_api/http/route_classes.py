@@ -53,6 +53,8 @@ class DirectRoute(APIRoute):
     """
 
     is_costly: ClassVar[bool] = False
+    # Whether its requests with a body change something.
+    writes: ClassVar[bool] = True
     # The queries that need no resolution, and the arguments that they mean.
     plain_queries: ClassVar[Mapping[bytes, Mapping[str, Any]]] = {b"": {}}
 
@@ -89,9 +91,10 @@ class DirectRoute(APIRoute):
             if not self.is_costly and not places.is_large(incoming.pieces):
                 return await incoming.in_thread(work)
             processes: LargeProcesses = request.app.state.large_processes
-            async with places.large.one(incoming.tenant):
+            is_taken = processes.take(request)
+            async with places.for_large(incoming.tenant, pauses=is_taken and self.writes):
                 await _check_awaited(request)
-                if processes.take(request):
+                if is_taken:
                     return await processes.answer(endpoint, parameters, incoming)
                 return await run_in_threadpool(work)
 
@@ -113,6 +116,12 @@ class CostlyRoute(DirectRoute):
     """A route each of whose requests may take long, however small its body is."""
 
     is_costly = True
+
+
+class StatelessRoute(CostlyRoute):
+    """A route that reads and writes no session."""
+
+    writes = False
 
 
 async def _check_awaited(request: Request) -> None:

@@ -7,7 +7,7 @@ then the logs are overwritten. It takes as long as copying the database, and oth
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, inspect, select
@@ -17,6 +17,7 @@ from foldline.log.errors import Unavailable
 from foldline.log.jobs import deletion
 from foldline.log.jobs.sweeps import no_rest
 from foldline.log.sealing.encrypting import forget_terms
+from foldline.log.storage.engines.engine_set import AUTOCOMMIT
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import SESSION
 
@@ -68,7 +69,9 @@ def _rewrite_file(store: Store) -> list[str]:
 
 
 def _rewrite_tables(engine: Engine) -> list[str]:
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with engine.connect().execution_options(isolation_level=AUTOCOMMIT) as connection, ExitStack() as at_end:
+        # The next user of a connection has the usual limits.
+        at_end.callback(connection.invalidate)
         # These statements take longer than those of requests may.
         for setting in ("statement_timeout", "lock_timeout"):
             connection.exec_driver_sql(f"SET {setting} = 0")
@@ -82,8 +85,6 @@ def _rewrite_tables(engine: Engine) -> list[str]:
             if getattr(error.orig, "sqlstate", None) != NOT_ALLOWED:
                 raise
             left.append(LOG_KEPT)
-        # The next user of a connection has the usual limits.
-        connection.invalidate()
     return left
 
 

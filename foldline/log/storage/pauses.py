@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final
 
-# So many times as long as a tenant kept the writer, its large requests leave it to the others: then few of the others'
-# transactions, and fewer than one in a hundred of an agent that writes all the time, wait for one of them.
-TIMES: Final = 50
+# So many times as long as a tenant kept the writer, its large requests leave it to the others: then one in fifty of the
+# others' transactions waits for one of them, and of an agent that writes all the time fewer than one in a hundred.
+PAUSE_PER_SECOND: Final = 50
 SECONDS_MAX: Final = 4.0
-# Who had a turn so long ago hardly needs the writer now.
-ACTIVE_SECONDS: Final = 1.0
+# Between two of its turns an agent waits for its model and its tools. Who wrote before that is at rest.
+ACTIVE_SECONDS: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -36,16 +36,15 @@ class Pauses:
     def end_large(self, tenant: str, seconds: float) -> None:
         """A turn of one of a tenant's large requests has ended, which took so long."""
         now = self.now()
-        # Others may have waited all the time.
-        if self._others_write(tenant, now - seconds):
-            until = min(now + SECONDS_MAX, max(now, self._until.get(tenant, now)) + seconds * TIMES)
+        if self._others_write(tenant, now):
+            until = min(now + SECONDS_MAX, max(now, self._until.get(tenant, now)) + seconds * PAUSE_PER_SECOND)
             going_on = {other: end for other, end in self._until.items() if end > now}
             self._until = {**going_on, tenant: until}
 
-    def seconds(self, tenant: str) -> float:
+    def seconds_for(self, tenant: str) -> float:
         """How long a tenant's next large request has to wait: not at all if nobody else writes."""
         now = self.now()
         return max(0.0, self._until.get(tenant, now) - now) if self._others_write(tenant, now) else 0.0
 
-    def _others_write(self, tenant: str, at: float) -> bool:
-        return any(other != tenant and began > at - ACTIVE_SECONDS for other, began in self._wrote)
+    def _others_write(self, tenant: str, now: float) -> bool:
+        return any(other != tenant and began > now - ACTIVE_SECONDS for other, began in self._wrote)

@@ -31,8 +31,8 @@ from foldline.log.sealing.cipher import Cipher
 from foldline.log.sealing.listed_keys import missing_keys
 from foldline.log.sealing.sealed_column import Sealed, seal_columns
 from foldline.log.storage.engines.addresses import SQLITE, address_of
-from foldline.log.storage.engines.common import CONNECTIONS
 from foldline.log.storage.engines.database_file import KnownFile
+from foldline.log.storage.engines.engine_set import CONNECTIONS
 from foldline.log.storage.engines.opening import open_engines
 from foldline.log.storage.engines.sqlite import empty_log
 from foldline.log.storage.turns import OuterTurn, Turns
@@ -147,7 +147,8 @@ class Transaction:
     def change(self, statement: Insert | Update | Delete, *rows: Mapping[str, Any]) -> None:
         """Execute a statement that is built once, with values for all of its parameters, once for each row.
 
-        PostgreSQL gets it with the next statement or the commit, and what is wrong with it is raised there.
+        PostgreSQL gets it with the next statement or the commit, and what is wrong with it is raised there. So what is
+        raised is caught around the whole transaction.
         """
         command = _command(statement, tuple(rows[0]), self.connection.dialect)
         values = [command.values(row) for row in rows]
@@ -196,9 +197,11 @@ class _Command(NamedTuple):
 
     def values(self, row: Mapping[str, Any]) -> Any:
         """The values of a row as the driver takes them."""
-        if self.sealers or self.constants:
+        if self.constants:
+            row = {**self.constants, **row}
+        if self.sealers:
             sealed = {name: sealer(row[name]) for name, sealer in self.sealers.items() if row[name] is not None}
-            row = {**self.constants, **row, **sealed}
+            row = {**row, **sealed}
         return row if self.names is None else tuple([row[name] for name in self.names])
 
 
@@ -211,7 +214,8 @@ def _command(statement: Insert | Update | Delete | Select[Any], names: tuple[str
         for name, bound in compiled.binds.items()
         if isinstance(bound.type, Sealed) and (sealer := bound.type.sealer(dialect))
     }
-    constants = {name: bound.value for name, bound in compiled.binds.items() if not bound.required}
+    # An INSERT has a value for each column, so that a column which was forgotten is no NULL.
+    constants = {name: bound.value for name, bound in compiled.binds.items() if not bound.required and columns is None}
     return _Command(compiled.string, compiled.positiontup, constants, sealers)
 
 
@@ -308,7 +312,7 @@ class Store:
             raise
         except Unavailable as error:
             self.is_full = isinstance(error, DiskFull)
-            if is_done and not self.is_sqlite and type(error) is Unavailable:
+            if is_done and not self.is_sqlite and _is_lost(error):
                 raise OutcomeUnknown(str(error)) from error
             raise
         self.is_full = False
@@ -435,6 +439,11 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self._engines.dispose()
+
+
+def _is_lost(error: Unavailable) -> bool:
+    """Whether the connection is lost. What the server has said instead was rolled back."""
+    return bool(getattr(error.__cause__, "connection_invalidated", False))
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import sleep
 
 import pytest
 from foldline_api.http.bounds import lent_turns
@@ -17,6 +16,7 @@ from sqlalchemy import event
 
 from foldline.log.storage.engines.addresses import address_of
 from foldline.log.storage.engines.opening import open_engines
+from foldline.log.storage.pauses import PAUSE_PER_SECOND
 from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 
@@ -143,16 +143,14 @@ def test_each_outer_turn_is_given_back(lending: Lending) -> None:
 
 
 def test_a_tenant_pauses_after_a_turn_of_its_large_request(lending: Lending) -> None:
+    now = 100.0
+    lending.turns.pauses.now = lambda: now
     lending.write("ours").result(PATIENCE_SECONDS)
-
-    def write() -> None:
-        WRITING_FOR.set("theirs")
-        with LentTurns(lending.its).one():
-            sleep(LONG_SECONDS)
-
-    with ThreadPoolExecutor() as pool:
-        pool.submit(write).result(PATIENCE_SECONDS)
-    # It begins when the service has heard of the end.
+    lending.its.send("theirs")
+    lending.its.recv()
+    now += LONG_SECONDS
+    lending.its.send(None)
+    # It has its turn when the service has heard of the end.
     lending.write("ours").result(PATIENCE_SECONDS)
-    assert lending.turns.pauses.seconds("theirs") > LONG_SECONDS
-    assert lending.turns.pauses.seconds("ours") == 0
+    assert lending.turns.pauses.seconds_for("theirs") == pytest.approx(LONG_SECONDS * PAUSE_PER_SECOND)
+    assert lending.turns.pauses.seconds_for("ours") == 0

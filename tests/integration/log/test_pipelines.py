@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
-from psycopg.pq import Trace
-from sqlalchemy import Connection, Engine, event, insert, select, text
+from psycopg.pq import Trace, TransactionStatus
+from sqlalchemy import Connection, Engine, Select, bindparam, event, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
-from foldline.log.errors import Busy, OutcomeUnknown
+from foldline.log.errors import Busy, OutcomeUnknown, Unavailable
 from foldline.log.storage import paths
+from foldline.log.storage.engines.engine_set import AUTOCOMMIT
 from foldline.log.storage.engines.pipelines import PipelinedConnection
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import SECRET
@@ -22,6 +24,7 @@ from tests.support.processes.databases import only_postgresql
 database_kind = only_postgresql
 
 KEEP = insert(SECRET)
+CHANGE = update(SECRET).where(SECRET.c.name == bindparam("kept")).values(value=bindparam("now"))
 VALUES = select(SECRET.c.name).where(SECRET.c.name.like("kept %")).order_by(SECRET.c.name)
 # The server ends each round trip with this message.
 READY = "ReadyForQuery"
@@ -71,6 +74,8 @@ def round_trips(engine: Engine, folder: Path, work: Callable[[], object]) -> int
 
 
 def test_an_append_takes_two_round_trips(scene: Scene, tmp_path: Path) -> None:
+    # Once a second a writer asks for the keys, too.
+    scene.store.stopwatch = lambda: 0.0
     scene.append({"role": "user", "content": "hello"})
 
     def append() -> None:
@@ -97,11 +102,18 @@ def test_what_is_not_sent_yet_is_rolled_back(alone: Store) -> None:
     assert names(alone) == []
 
 
-def kept_twice(alone: Store) -> None:
+class NotRaisedBefore(Exception):
+    """What is wrong should have been raised at the statement before."""
+
+
+def kept_twice(alone: Store, and_then: Select[Any] | None = None) -> None:
     with alone.write() as tx:
         keep(tx, "a")
         keep(tx, "a")
         keep(tx, "b")
+        if and_then is not None:
+            tx.execute(and_then)
+            raise NotRaisedBefore
 
 
 def test_what_is_wrong_with_it_is_raised_at_the_commit_and_nothing_is_done(alone: Store) -> None:
@@ -114,11 +126,8 @@ def test_what_is_wrong_with_it_is_raised_at_the_commit_and_nothing_is_done(alone
 
 
 def test_it_is_raised_at_the_next_statement_too(alone: Store) -> None:
-    with alone.write() as tx:
-        keep(tx, "a")
-        keep(tx, "a")
-        with pytest.raises(IntegrityError):
-            tx.execute(VALUES)
+    with pytest.raises(IntegrityError):
+        kept_twice(alone, and_then=VALUES)
     assert names(alone) == []
 
 
@@ -136,6 +145,40 @@ def test_a_connection_that_is_lost_at_the_commit_leaves_the_outcome_unknown(alon
     with alone.write() as tx:
         keep(tx, "b")
     assert names(alone) == ["kept b"]
+
+
+def test_what_the_server_refuses_at_the_commit_is_known_to_be_undone(alone: Store, database: str) -> None:
+    with alone.write() as tx:
+        keep(tx, "a")
+
+    def wait_too_long() -> None:
+        with alone.write() as tx:
+            tx.execute(text("SET LOCAL statement_timeout = '50ms'"))
+            tx.change(CHANGE, {"kept": "kept a", "now": b"y"})
+
+    with closing(Store(database, connections=1)) as other, other.write() as holding:
+        holding.execute(CHANGE, {"kept": "kept a", "now": b"z"})
+        with pytest.raises(Unavailable) as raised:
+            wait_too_long()
+    assert type(raised.value) is Unavailable
+
+
+@pytest.mark.parametrize("prepares", [True, False])
+def test_each_kind_of_transaction_has_its_mode(database: str, *, prepares: bool) -> None:
+    asked = text("SELECT current_setting('transaction_isolation'), current_setting('transaction_read_only')")
+    with closing(Store(database, connections=1, prepares=prepares)) as store:
+        for _ in range(2):
+            with store.write() as tx:
+                assert tuple(tx.execute(asked).one()) == ("read committed", "off")
+            with store.read() as tx:
+                assert tuple(tx.execute(asked).one()) == ("repeatable read", "on")
+            with store.write() as tx:
+                keep(tx, tx.new_id("name"))
+            # As VACUUM needs it.
+            with store.engine.connect().execution_options(isolation_level=AUTOCOMMIT) as connection:
+                connection.execute(asked)
+                assert driver_of(connection).info.transaction_status == TransactionStatus.IDLE
+        assert len(names(store)) == len(range(2))
 
 
 def test_a_lock_that_is_sent_later_is_waited_for_no_longer_than_was_said(scene: Scene) -> None:

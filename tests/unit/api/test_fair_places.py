@@ -1,51 +1,110 @@
-"""A tenant whose large requests pause keeps no place from the others, and its own order."""
+"""A tenant whose large requests pause keeps no place from the others, nor from its own that do not pause."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
 
-from foldline_api.http.bounds.places import FairPlaces
+import pytest
+from foldline_api.http.bounds import places as places_module
+from foldline_api.http.bounds.places import FairPlaces, Places
+
+from foldline.settings import Settings
 
 PAUSING, OTHER = "pausing", "other"
-PAUSE_SECONDS = 0.2
+PAUSE_SECONDS = 3600.0
 PATIENCE_SECONDS = 20
 
 
-def test_while_a_tenant_pauses_another_gets_the_only_place() -> None:
-    order: list[str] = []
-    places = FairPlaces(1, pause=lambda tenant: PAUSE_SECONDS if tenant == PAUSING else 0.0)
+class Sleeping:
+    """Sleeps that end when the test says so; `asked` are their seconds."""
 
-    async def request(tenant: str) -> None:
-        async with places.one(tenant):
-            order.append(tenant)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked: list[float] = []
+        self.began, self.end = asyncio.Event(), asyncio.Event()
+        monkeypatch.setattr(places_module, "sleep", self._sleep)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.asked.append(seconds)
+        if seconds:
+            self.began.set()
+            await self.end.wait()
+
+
+@pytest.fixture
+def sleeping(monkeypatch: pytest.MonkeyPatch) -> Sleeping:
+    return Sleeping(monkeypatch)
+
+
+def pause(tenant: str) -> float:
+    return PAUSE_SECONDS if tenant == PAUSING else 0.0
+
+
+def run(scenario: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(scenario, PATIENCE_SECONDS))
+
+
+def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleeping) -> None:
+    order: list[str] = []
+    places = Places(Settings(large_requests=1), pause)
+
+    async def request(tenant: str, name: str, *, pauses: bool) -> None:
+        async with places.for_large(tenant, pauses=pauses):
+            order.append(name)
 
     async def scenario() -> None:
-        pausing = asyncio.create_task(request(PAUSING))
-        await asyncio.sleep(0)
-        await request(OTHER)
-        assert order == [OTHER]
-        await pausing
+        writing = asyncio.create_task(request(PAUSING, "writes", pauses=True))
+        await sleeping.began.wait()
+        await request(OTHER, "another tenant", pauses=True)
+        await request(PAUSING, "does not write", pauses=False)
+        sleeping.end.set()
+        await writing
 
-    asyncio.run(asyncio.wait_for(scenario(), PATIENCE_SECONDS))
-    assert order == [OTHER, PAUSING]
+    run(scenario())
+    assert order == ["another tenant", "does not write", "writes"]
 
 
-def test_each_request_of_a_tenant_asks_for_its_pause_when_those_before_it_have_ended() -> None:
+def test_each_request_of_a_tenant_pauses_when_those_before_it_have_ended(sleeping: Sleeping) -> None:
     steps: list[str] = []
 
-    def pause(_tenant: str) -> float:
+    def ask(_tenant: str) -> float:
         steps.append("asked")
         return 0.0
 
-    async def request(places: FairPlaces) -> None:
+    places = FairPlaces(2, pause=ask)
+
+    async def request() -> None:
         async with places.one(PAUSING):
             steps.append("began")
             await asyncio.sleep(0)
             steps.append("ended")
 
     async def scenario() -> None:
-        places = FairPlaces(2, pause=pause)
-        await asyncio.gather(*(request(places) for _ in range(3)))
+        await asyncio.gather(*(request() for _ in range(3)))
 
-    asyncio.run(asyncio.wait_for(scenario(), PATIENCE_SECONDS))
+    run(scenario())
     assert steps == ["asked", "began", "ended"] * 3
+    assert sleeping.asked == [0.0] * 3
+
+
+def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleeping) -> None:
+    order: list[int] = []
+    places = FairPlaces(1, pause=pause)
+
+    async def request(number: int) -> None:
+        async with places.one(PAUSING):
+            order.append(number)
+
+    async def scenario() -> None:
+        given_up = asyncio.create_task(request(1))
+        await sleeping.began.wait()
+        given_up.cancel()
+        with suppress(asyncio.CancelledError):
+            await given_up
+        sleeping.end.set()
+        await request(2)
+
+    run(scenario())
+    assert order == [2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.log.storage.pauses import ACTIVE_SECONDS, SECONDS_MAX, TIMES, Pauses
+from foldline.log.storage.pauses import ACTIVE_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
 
 LARGE, OTHER = "large", "other"
 SHORT_SECONDS = 0.01
@@ -33,19 +33,19 @@ def pauses(time: Time) -> Pauses:
 def test_a_tenant_leaves_the_writer_to_others_for_many_times_as_long_as_it_kept_it(pauses: Pauses, time: Time) -> None:
     pauses.begin(OTHER)
     pauses.end_large(LARGE, SHORT_SECONDS)
-    assert pauses.seconds(LARGE) == pytest.approx(SHORT_SECONDS * TIMES)
-    assert pauses.seconds(OTHER) == 0
-    time.now += SHORT_SECONDS * TIMES
-    assert pauses.seconds(LARGE) == 0
+    assert pauses.seconds_for(LARGE) == pytest.approx(SHORT_SECONDS * PAUSE_PER_SECOND)
+    assert pauses.seconds_for(OTHER) == 0
+    time.now += SHORT_SECONDS * PAUSE_PER_SECOND
+    assert pauses.seconds_for(LARGE) == 0
 
 
 def test_the_turns_of_one_request_count_together_and_no_pause_is_endless(pauses: Pauses) -> None:
     pauses.begin(OTHER)
     pauses.end_large(LARGE, SHORT_SECONDS)
     pauses.end_large(LARGE, SHORT_SECONDS)
-    assert pauses.seconds(LARGE) == pytest.approx(2 * SHORT_SECONDS * TIMES)
+    assert pauses.seconds_for(LARGE) == pytest.approx(2 * SHORT_SECONDS * PAUSE_PER_SECOND)
     pauses.end_large(LARGE, 1000.0)
-    assert pauses.seconds(LARGE) == SECONDS_MAX
+    assert pauses.seconds_for(LARGE) == SECONDS_MAX
 
 
 @pytest.mark.parametrize("others", [[], [LARGE], [""], ["", LARGE]])
@@ -53,16 +53,26 @@ def test_a_tenant_that_writes_alone_does_not_pause(pauses: Pauses, others: list[
     for other in others:
         pauses.begin(other)
     pauses.end_large(LARGE, 1.0)
-    assert pauses.seconds(LARGE) == 0
+    assert pauses.seconds_for(LARGE) == 0
 
 
 def test_nor_does_one_whose_others_have_gone(pauses: Pauses, time: Time) -> None:
     pauses.begin(OTHER)
-    pauses.end_large(LARGE, 1.0)
     time.now += ACTIVE_SECONDS
-    assert pauses.seconds(LARGE) == 0
+    pauses.end_large(LARGE, 1.0)
+    assert pauses.seconds_for(LARGE) == 0
     pauses.begin(OTHER)
-    assert pauses.seconds(LARGE) == SECONDS_MAX - ACTIVE_SECONDS
+    pauses.end_large(LARGE, 1.0)
+    assert pauses.seconds_for(LARGE) == SECONDS_MAX
+
+
+def test_a_pause_ends_when_the_others_have_gone(pauses: Pauses, time: Time) -> None:
+    pauses.begin(OTHER)
+    time.now += ACTIVE_SECONDS - 1
+    pauses.end_large(LARGE, 1.0)
+    assert pauses.seconds_for(LARGE) == SECONDS_MAX
+    time.now += 1
+    assert pauses.seconds_for(LARGE) == 0
 
 
 def test_whoever_else_wrote_last_is_remembered_however_often_a_tenant_writes(pauses: Pauses) -> None:
@@ -71,13 +81,4 @@ def test_whoever_else_wrote_last_is_remembered_however_often_a_tenant_writes(pau
     for _ in range(10):
         pauses.begin(LARGE)
     pauses.end_large(LARGE, 1.0)
-    assert pauses.seconds(LARGE) == SECONDS_MAX
-
-
-def test_others_that_waited_for_a_long_turn_have_not_gone(pauses: Pauses, time: Time) -> None:
-    pauses.begin(OTHER)
-    pauses.begin(LARGE)
-    time.now += 2 * ACTIVE_SECONDS
-    pauses.end_large(LARGE, 2 * ACTIVE_SECONDS)
-    pauses.begin(OTHER)
-    assert pauses.seconds(LARGE) == SECONDS_MAX
+    assert pauses.seconds_for(LARGE) == SECONDS_MAX

@@ -96,7 +96,8 @@ class Places:
 
     def __init__(self, settings: Settings, pause: Callable[[str], float] = no_pause) -> None:
         self._settings = settings
-        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
+        self._writing = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
         self.small = FairPlaces(settings.threads)
 
     def is_large(self, pieces: Pieces, many: Many = MANY) -> bool:
@@ -105,6 +106,16 @@ class Places:
             return True
         body = pieces.whole()
         return body.count(b"{") > many.objects or sum(map(body.count, OF_MESSAGES)) > many.messages
+
+    @asynccontextmanager
+    async def for_large(self, tenant: str, *, pauses: bool) -> AsyncIterator[None]:
+        """A place for a large request; where it `pauses`, it holds up none of the tenant's that do not.
+
+        Raises:
+            TooManyLarge: as `FairPlaces.one`.
+        """
+        async with self._writing.one(tenant) if pauses else nullcontext(), self.large.one(tenant):
+            yield
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""

@@ -10,8 +10,8 @@ from sqlalchemy.exc import ArgumentError
 from foldline.log.errors import InvalidDatabase
 from foldline.log.storage.engines import sqlite
 from foldline.log.storage.engines.addresses import SQLITE
-from foldline.log.storage.engines.common import CONNECTIONS, Engines
 from foldline.log.storage.engines.database_file import KnownFile
+from foldline.log.storage.engines.engine_set import CONNECTIONS, Engines
 
 
 def open_engines(

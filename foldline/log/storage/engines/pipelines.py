@@ -12,8 +12,8 @@ class PipelinedConnection(Connection[Any]):
     """A connection that sends several statements in one pipeline where only the result of the last one is needed.
 
     What is to be sent later goes with the next statement or the commit, which raises what it raises, and is executed
-    before it. It does not go with what is not sent through `execute` or `executemany`, such as COPY.
-    A connection must not begin transactions by itself: the driver waits for each of its own BEGIN.
+    before it. COPY and cursors of the server do not know of it. The driver must not begin transactions by itself, as it
+    waits for each of its own BEGIN.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -30,6 +30,14 @@ class PipelinedConnection(Connection[Any]):
         """Whether something is to be sent with the next statement."""
         return bool(self._unsent)
 
+    @property
+    def _is_alone(self) -> bool:
+        """Whether no other client has its connection of the server in the next transaction, which a pooler gives it.
+
+        A pipeline may end with a message that comes behind the transaction, and would keep that connection to itself.
+        """
+        return self.prepare_threshold is not None
+
     def send_unsent(self) -> None:
         """Send what was to be sent later; in a pipeline, nothing waits for its results here."""
         unsent, self._unsent = self._unsent, []
@@ -42,13 +50,16 @@ class PipelinedConnection(Connection[Any]):
 
     def commit(self) -> None:
         """Commit, with what was to be sent later."""
-        if self._unsent:
+        if self.has_unsent and self._is_alone:
             with self.pipeline():
                 self.send_unsent()
                 # The driver's own commit would wait twice.
                 Cursor(self).execute("COMMIT", prepare=False)
-        else:
-            super().commit()
+            return
+        if self.has_unsent:
+            with self.pipeline():
+                self.send_unsent()
+        super().commit()
 
     def rollback(self) -> None:
         """Roll back, and forget what was to be sent later."""

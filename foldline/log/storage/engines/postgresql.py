@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Dialect, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from foldline.log.storage.engines.common import WAIT_SECONDS, Engines
+from foldline.log.storage.engines.engine_set import AUTOCOMMIT, WAIT_SECONDS, Engines
 from foldline.log.storage.engines.pipelines import PipelinedConnection
 
 # No statement of ours takes a second. A longer one has lost its client, and may hold a lock that others wait for.
@@ -35,9 +35,9 @@ def open_server(address: URL, connections: int, *, prepares: bool) -> Engines:
         pool_timeout=WAIT_SECONDS,
         # The connection used last has its statements prepared, and the server's caches warm.
         pool_use_lifo=True,
+        # The driver's mode in which `_begin` begins transactions, with their first statement, in the same round trip.
+        isolation_level=AUTOCOMMIT,
         connect_args={
-            # Transactions begin with their first statement, in the same round trip.
-            "autocommit": True,
             "application_name": f"foldline {version('foldline')}",
             "connect_timeout": WAIT_SECONDS,
             "options": _options(address),
@@ -63,7 +63,7 @@ def _connect(_dialect: Dialect, _record: Any, arguments: list[Any], named: dict[
 
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
-    if options.get("isolation_level") != "AUTOCOMMIT":
+    if options.get("isolation_level") != AUTOCOMMIT:
         driver: Any = connection.connection.driver_connection
         driver.send_later(options.get(BEGINS, WRITES))
 

@@ -13,8 +13,8 @@ from sqlalchemy.pool import QueuePool
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay, wait_random
 
 from foldline.log.errors import Unavailable
-from foldline.log.storage.engines.common import WAIT_SECONDS, Engines
 from foldline.log.storage.engines.database_file import DatabaseFile, KnownFile, path_of
+from foldline.log.storage.engines.engine_set import WAIT_SECONDS, Engines
 
 # How long writers may wait for the log of SQLite to be emptied.
 LOG_MILLISECONDS: Final = 50

@@ -1,4 +1,4 @@
-"""What the engines of both kinds of databases have in common."""
+"""The engines of one database, and the limits that those of both kinds have."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from sqlalchemy.pool import QueuePool
 from foldline.log.storage.engines.database_file import DatabaseFile
 
 CONNECTIONS: Final = 24
+# SQLAlchemy's word for connections of PostgreSQL on which no transaction begins by itself.
+AUTOCOMMIT: Final = "AUTOCOMMIT"
 # How long to wait for a new connection, for a free one, or for a lock.
 WAIT_SECONDS: Final = 10
 
