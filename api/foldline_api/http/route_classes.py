@@ -92,7 +92,7 @@ class DirectRoute(APIRoute):
                 return await incoming.in_thread(work)
             processes: LargeProcesses = request.app.state.large_processes
             is_taken = processes.take(request)
-            async with places.for_large(incoming.tenant, pauses=is_taken and self.writes):
+            async with places.large.one(incoming.tenant, pauses=is_taken and self.writes):
                 await _check_awaited(request)
                 if is_taken:
                     return await processes.answer(endpoint, parameters, incoming)
@@ -118,10 +118,16 @@ class CostlyRoute(DirectRoute):
     is_costly = True
 
 
-class StatelessRoute(CostlyRoute):
-    """A route that reads and writes no session."""
+class ReadingRoute(DirectRoute):
+    """A route that changes no session, whatever its method."""
 
     writes = False
+
+
+class CostlyReadingRoute(ReadingRoute):
+    """A route that changes no session, and each of whose requests may take long."""
+
+    is_costly = True
 
 
 async def _check_awaited(request: Request) -> None:

@@ -10,12 +10,12 @@ from foldline.engine.library import budget, compact
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
-from foldline_api.http.route_classes import StatelessRoute
+from foldline_api.http.route_classes import CostlyReadingRoute
 from foldline_api.schemas.answers import StatelessBudgetAnswer, StatelessCompactAnswer
 from foldline_api.schemas.bodies import StatelessBody, StatelessBudgetBody, StatelessCompactBody
 from foldline_api.schemas.openapi import described
 
-router = APIRouter(tags=["stateless"], route_class=StatelessRoute)
+router = APIRouter(tags=["stateless"], route_class=CostlyReadingRoute)
 
 
 @router.post("/compact", **described(StatelessCompactAnswer, body=StatelessCompactBody))

@@ -10,13 +10,13 @@ from foldline.log.use_cases.stats import Stats, stats, stats_with_call
 from foldline_api import serializers
 from foldline_api.http.request import FromRequest
 from foldline_api.http.responses import json_response
-from foldline_api.http.route_classes import DirectRoute
+from foldline_api.http.route_classes import ReadingRoute
 from foldline_api.schemas.answers import PendingAnswer, StatsAnswer
 from foldline_api.schemas.bodies import PendingBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import MaxOutputTokens, Model
 
-router = APIRouter(tags=["statistics"], route_class=DirectRoute)
+router = APIRouter(tags=["statistics"], route_class=ReadingRoute)
 
 
 @router.get("/sessions/{session_id}/stats", **described(StatsAnswer))

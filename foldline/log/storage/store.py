@@ -46,6 +46,9 @@ logger = logging.getLogger(__name__)
 # Codes of PostgreSQL for a lock that was not free in time and for a full disk, and SQLite's for the latter.
 _KINDS: Final[Mapping[Any, type[Unavailable]]] = {"55P03": Busy, "53100": DiskFull, "SQLITE_FULL": DiskFull}
 
+# The class of PostgreSQL's codes for connections that fail.
+CONNECTION_FAILED: Final = "08"
+
 Clock: TypeAlias = Callable[[], datetime]
 NewId: TypeAlias = Callable[[str], str]
 Chance: TypeAlias = Callable[[], float]
@@ -442,8 +445,10 @@ class Store:
 
 
 def _is_lost(error: Unavailable) -> bool:
-    """Whether the connection is lost. What the server has said instead was rolled back."""
-    return bool(getattr(error.__cause__, "connection_invalidated", False))
+    """Whether the connection is lost, here or behind a pooler. What the server refuses was rolled back."""
+    cause = error.__cause__
+    code = getattr(getattr(cause, "orig", None), "sqlstate", None)
+    return bool(getattr(cause, "connection_invalidated", False)) or code is None or code.startswith(CONNECTION_FAILED)
 
 
 @contextmanager

@@ -51,7 +51,7 @@ def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleep
     places = Places(Settings(large_requests=1), pause)
 
     async def request(tenant: str, name: str, *, pauses: bool) -> None:
-        async with places.for_large(tenant, pauses=pauses):
+        async with places.large.one(tenant, pauses=pauses):
             order.append(name)
 
     async def scenario() -> None:
@@ -76,7 +76,7 @@ def test_each_request_of_a_tenant_pauses_when_those_before_it_have_ended(sleepin
     places = FairPlaces(2, pause=ask)
 
     async def request() -> None:
-        async with places.one(PAUSING):
+        async with places.one(PAUSING, pauses=True):
             steps.append("began")
             await asyncio.sleep(0)
             steps.append("ended")
@@ -94,7 +94,7 @@ def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleepi
     places = FairPlaces(1, pause=pause)
 
     async def request(number: int) -> None:
-        async with places.one(PAUSING):
+        async with places.one(PAUSING, pauses=True):
             order.append(number)
 
     async def scenario() -> None:
@@ -108,3 +108,32 @@ def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleepi
 
     run(scenario())
     assert order == [2]
+
+
+def test_what_waits_behind_its_tenants_reads_keeps_no_place_from_another() -> None:
+    order: list[str] = []
+    places = FairPlaces(2, pause=lambda _tenant: 0.0)
+
+    async def scenario() -> None:
+        may_end, has_begun = asyncio.Event(), asyncio.Event()
+
+        async def read() -> None:
+            async with places.one("first"):
+                has_begun.set()
+                await may_end.wait()
+
+        async def write(tenant: str) -> None:
+            async with places.one(tenant, pauses=True):
+                order.append(tenant)
+
+        reading = asyncio.create_task(read())
+        await has_begun.wait()
+        behind = [asyncio.create_task(write("first")) for _ in range(3)]
+        await asyncio.sleep(0)
+        await write("second")
+        assert order == ["second"]
+        may_end.set()
+        await asyncio.gather(reading, *behind)
+
+    run(scenario())
+    assert order == ["second", *["first"] * 3]

@@ -33,16 +33,15 @@ OF_MESSAGES: Final = (b'"role"', b'"call_id"')
 REFUSAL_SECONDS: Final = 0.5
 
 
-def no_pause(_tenant: str) -> float:
-    """No seconds for any tenant."""
-    return 0.0
-
-
 @dataclass(slots=True)
 class _Queue:
-    """The requests of one tenant: how many have a place or wait, and the places that it may take."""
+    """The requests of one tenant: how many have a place or wait, and the places that it may take.
+
+    Those that pause come one after the other.
+    """
 
     places: CapacityLimiter
+    pausing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(1))
     size: int = 0
 
 
@@ -50,13 +49,13 @@ class _Queue:
 class FairPlaces:
     """A number of places. A tenant takes half of them at most, so that another's requests get one soon.
 
-    Of a tenant's requests, at most `most_waiting` wait for one, if that is given. `pause` says how many seconds a
-    tenant's next one has to wait; meanwhile it takes no place from the others.
+    Of a tenant's requests, at most `most_waiting` wait for one, if that is given. `pause` says for how many seconds a
+    tenant's next one that pauses has to wait before it wants a place; without it, none does.
     """
 
     number: int
     most_waiting: int | None = None
-    pause: Callable[[str], float] = no_pause
+    pause: Callable[[str], float] | None = None
     _places: CapacityLimiter = field(init=False)
     _queues: dict[str, _Queue] = field(default_factory=dict)
 
@@ -69,8 +68,8 @@ class FairPlaces:
         return max(1, self.number // 2)
 
     @asynccontextmanager
-    async def one(self, tenant: str) -> AsyncIterator[None]:
-        """A place during the block, after the requests that wait already.
+    async def one(self, tenant: str, *, pauses: bool = False) -> AsyncIterator[None]:
+        """A place during the block, after the requests that wait already, but for those that pause.
 
         Raises:
             TooManyLarge: as many of the tenant's requests wait as may.
@@ -81,23 +80,29 @@ class FairPlaces:
             raise TooManyLarge
         queue.size += 1
         try:
-            async with queue.places:
-                await sleep(self.pause(tenant))
-                async with self._places:
-                    yield
+            async with self._pause(tenant, queue) if pauses else nullcontext(), queue.places, self._places:
+                yield
         finally:
             queue.size -= 1
             if not queue.size:
                 del self._queues[tenant]
 
+    @asynccontextmanager
+    async def _pause(self, tenant: str, queue: _Queue) -> AsyncIterator[None]:
+        if self.pause is None:
+            yield
+            return
+        async with queue.pausing:
+            await sleep(self.pause(tenant))
+            yield
+
 
 class Places:
     """The places of a process, for large requests and for those that take a thread for a moment."""
 
-    def __init__(self, settings: Settings, pause: Callable[[str], float] = no_pause) -> None:
+    def __init__(self, settings: Settings, pause: Callable[[str], float] | None = None) -> None:
         self._settings = settings
-        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting)
-        self._writing = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
         self.small = FairPlaces(settings.threads)
 
     def is_large(self, pieces: Pieces, many: Many = MANY) -> bool:
@@ -106,16 +111,6 @@ class Places:
             return True
         body = pieces.whole()
         return body.count(b"{") > many.objects or sum(map(body.count, OF_MESSAGES)) > many.messages
-
-    @asynccontextmanager
-    async def for_large(self, tenant: str, *, pauses: bool) -> AsyncIterator[None]:
-        """A place for a large request; where it `pauses`, it holds up none of the tenant's that do not.
-
-        Raises:
-            TooManyLarge: as `FairPlaces.one`.
-        """
-        async with self._writing.one(tenant) if pauses else nullcontext(), self.large.one(tenant):
-            yield
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""

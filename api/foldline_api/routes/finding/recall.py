@@ -15,14 +15,14 @@ from foldline_api import serializers
 from foldline_api.http.problems import InvalidRequest
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import json_response
-from foldline_api.http.route_classes import CostlyRoute
+from foldline_api.http.route_classes import CostlyReadingRoute
 from foldline_api.schemas.answers import RecallAnswer, RecallToolAnswer
 from foldline_api.schemas.bodies import RecallToolBody
 from foldline_api.schemas.openapi import described
 from foldline_api.schemas.parameters import ItemKinds, MaxRecallTokens, kinds_in
 
 # A recall indexes first what the sweep has not reached yet, which may be thousands of entries.
-router = APIRouter(tags=["entries"], route_class=CostlyRoute)
+router = APIRouter(tags=["entries"], route_class=CostlyReadingRoute)
 
 
 @router.get("/sessions/{session_id}/recall", **described(RecallAnswer))
