@@ -210,7 +210,8 @@ class _Command(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _command(statement: Insert | Update | Delete | Select[Any], names: tuple[str, ...], dialect: Dialect) -> _Command:
-    columns = names if isinstance(statement, Insert) else None
+    is_insert = isinstance(statement, Insert)
+    columns = names if is_insert else None
     compiled = statement.compile(dialect=dialect, column_keys=columns)
     sealers = {
         name: sealer
@@ -218,7 +219,8 @@ def _command(statement: Insert | Update | Delete | Select[Any], names: tuple[str
         if isinstance(bound.type, Sealed) and (sealer := bound.type.sealer(dialect))
     }
     # An INSERT has a value for each column, so that a column which was forgotten is no NULL.
-    constants = {name: bound.value for name, bound in compiled.binds.items() if not bound.required and columns is None}
+    binds = {} if is_insert else compiled.binds
+    constants = {name: bound.value for name, bound in binds.items() if not bound.required}
     return _Command(compiled.string, compiled.positiontup, constants, sealers)
 
 

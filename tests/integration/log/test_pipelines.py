@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg import Error, OperationalError
+from psycopg.errors import ConnectionFailure
 from psycopg.pq import Trace, TransactionStatus
 from sqlalchemy import Connection, Engine, Select, bindparam, event, insert, select, text, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from foldline.log.errors import Busy, OutcomeUnknown, Unavailable
 from foldline.log.storage import paths
@@ -161,6 +163,24 @@ def test_what_the_server_refuses_at_the_commit_is_known_to_be_undone(alone: Stor
         with pytest.raises(Unavailable) as raised:
             wait_too_long()
     assert type(raised.value) is Unavailable
+
+
+@pytest.mark.parametrize("failure", [OperationalError("the server was lost"), ConnectionFailure()])
+def test_a_server_that_is_lost_behind_a_pooler_leaves_the_outcome_unknown(alone: Store, failure: Exception) -> None:
+    def lose_it(_connection: Connection) -> None:
+        raise DBAPIError.instance("COMMIT", None, failure, Error)
+
+    event.listen(alone.engine, "commit", lose_it)
+    try:
+        with pytest.raises(OutcomeUnknown):
+            keep_one(alone)
+    finally:
+        event.remove(alone.engine, "commit", lose_it)
+
+
+def keep_one(alone: Store) -> None:
+    with alone.write() as tx:
+        keep(tx, "a")
 
 
 @pytest.mark.parametrize("prepares", [True, False])

@@ -80,21 +80,20 @@ class FairPlaces:
             raise TooManyLarge
         queue.size += 1
         try:
-            async with self._pause(tenant, queue) if pauses else nullcontext(), queue.places, self._places:
+            pause = self.pause if pauses else None
+            async with _paused(queue, pause, tenant) if pause else nullcontext(), queue.places, self._places:
                 yield
         finally:
             queue.size -= 1
             if not queue.size:
                 del self._queues[tenant]
 
-    @asynccontextmanager
-    async def _pause(self, tenant: str, queue: _Queue) -> AsyncIterator[None]:
-        if self.pause is None:
-            yield
-            return
-        async with queue.pausing:
-            await sleep(self.pause(tenant))
-            yield
+
+@asynccontextmanager
+async def _paused(queue: _Queue, pause: Callable[[str], float], tenant: str) -> AsyncIterator[None]:
+    async with queue.pausing:
+        await sleep(pause(tenant))
+        yield
 
 
 class Places:

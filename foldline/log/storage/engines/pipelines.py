@@ -31,10 +31,10 @@ class PipelinedConnection(Connection[Any]):
         return bool(self._unsent)
 
     @property
-    def _is_alone(self) -> bool:
-        """Whether no other client has its connection of the server in the next transaction, which a pooler gives it.
+    def _keeps_its_server(self) -> bool:
+        """Whether no pooler gives each transaction another connection of the server: then nothing could be prepared.
 
-        A pipeline may end with a message that comes behind the transaction, and would keep that connection to itself.
+        Such a pooler would give it one for the message with which a pipeline may end, behind the COMMIT, and keep it.
         """
         return self.prepare_threshold is not None
 
@@ -50,7 +50,7 @@ class PipelinedConnection(Connection[Any]):
 
     def commit(self) -> None:
         """Commit, with what was to be sent later."""
-        if self.has_unsent and self._is_alone:
+        if self.has_unsent and self._keeps_its_server:
             with self.pipeline():
                 self.send_unsent()
                 # The driver's own commit would wait twice.
