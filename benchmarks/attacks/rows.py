@@ -76,6 +76,7 @@ def _compaction() -> Mapping[str, Any]:
 
 
 ATTACKS: Final = (
+    Attack("16 callers append 1 message", 16, partial(_messages, 1)),
     # The most that is not large.
     Attack("16 callers append 64 messages", 16, partial(_messages, 64)),
     Attack("16 callers append 90 messages", 16, partial(_messages, 90)),

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -23,6 +24,7 @@ LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 KEY = {"Authorization": "Bearer the-only-long-key"}
 NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
 SECONDS = 60
+ALONE, CALLERS = 50, 8
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 VARIABLES = {"FOLDLINE_METRICS_PORT": "0", "FOLDLINE_API_KEYS": "ours:the-only-long-key"}
 
@@ -85,6 +87,32 @@ def test_what_a_large_request_did_is_seen_as_if_it_had_been_done_here(tmp_path: 
         assert (stale.status_code, stale.json()["type"]) == (412, "/problems/stale-version")
         made = caller.post("/compact", json={**NEW, "messages": said(400), "target_tokens": 500})
         assert (made.status_code, made.headers["content-type"]) == (200, "application/json")
+
+
+@pytest.mark.timeout(120)
+def test_a_tenant_that_takes_more_than_its_share_is_answered_there_while_another_asks_too(tmp_path: Path) -> None:
+    keys = f"{VARIABLES['FOLDLINE_API_KEYS']},another/theirs:another-long-key"
+    with serving(tmp_path, FOLDLINE_API_KEYS=keys) as (running, caller):
+        messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
+        small, there = {"messages": said(60)}, {"Authorization": "Bearer another-long-key"}
+        for _ in range(ALONE):
+            assert caller.post(messages, json=small).status_code == 201
+        assert processes_of(running) == []
+
+        def takes_more() -> bool:
+            assert caller.post("/sessions", json=NEW, headers=there).status_code == 201
+            with ThreadPoolExecutor(CALLERS) as callers:
+                answers = list(callers.map(lambda _: caller.post(messages, json=small), range(4 * CALLERS)))
+            assert [answer.status_code for answer in answers] == [201] * len(answers)
+            return processes_of(running) != []
+
+        eventually(takes_more, SECONDS)
+        # Who asks for little is answered as ever.
+        (process,) = processes_of(running)
+        process.suspend()
+        own = caller.post("/sessions", json=NEW, headers=there).json()["id"]
+        assert caller.post(f"/sessions/{own}/messages", json=small, headers=there).status_code == 201
+        process.resume()
 
 
 @pytest.mark.timeout(120)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import Depends, Request
-from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 
 from foldline.engine.wire import TooDeep
@@ -68,8 +67,7 @@ class ApiRequest:
 
     async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
         """What `work` returns, done in a thread; of these, no tenant takes all."""
-        async with self.service.places.for_small(self.caller):
-            return await run_in_threadpool(work, *given)
+        return await self.service.places.in_thread(self.caller, work, *given)
 
     def note(self, tx: Transaction, action: AuditedAction, object_id: str | None = None) -> None:
         """Write into the audit trail, in the transaction of the effect, that the caller did this."""

@@ -87,12 +87,13 @@ class DirectRoute(APIRoute):
                 return known
             parameters = {**request.path_params, **given}
             work = partial(endpoint, **parameters, incoming=incoming)
-            places = incoming.service.places
-            if not self.is_costly and not places.is_large(incoming.pieces):
-                return await incoming.in_thread(work)
+            places, tenant = incoming.service.places, incoming.tenant
             processes: LargeProcesses = request.app.state.large_processes
-            is_taken = processes.take(request)
-            async with places.large.one(incoming.tenant, pauses=is_taken and self.writes):
+            is_large, is_taken = self.is_costly or places.is_large(incoming.pieces), processes.take(request)
+            if not is_large and not (is_taken and places.shares.is_beyond(tenant)):
+                return await incoming.in_thread(work)
+            queue = places.large if is_large else places.beyond_shares
+            async with queue.one(tenant, pauses=is_taken and self.writes):
                 await _check_awaited(request)
                 if is_taken:
                     return await processes.answer(endpoint, parameters, incoming)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Final
 
+from foldline.active_tenants import ActiveTenants
+
 # So many times as long as a tenant kept the writer, its large requests leave it to the others: then one in fifty of the
 # others' transactions waits for one of them, and of an agent that writes all the time fewer than one in a hundred.
 PAUSE_PER_SECOND: Final = 50
 SECONDS_MAX: Final = 4.0
-# Between two of its turns an agent waits for its model and its tools. Who wrote before that is at rest.
-ACTIVE_SECONDS: Final = 60.0
+# What takes no longer, such as the append of an agent's step, is a turn like any other.
+FREE_SECONDS: Final = 0.002
 
 
 @dataclass(slots=True)
@@ -23,28 +25,25 @@ class Pauses:
     """
 
     now: Callable[[], float] = perf_counter
-    # The two tenants that wrote last, and when their turns began.
-    _wrote: tuple[tuple[str, float], ...] = ()
     _until: Mapping[str, float] = field(default_factory=dict)
+    _writers: ActiveTenants = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._writers = ActiveTenants(self.now)
 
     def begin(self, tenant: str) -> None:
         """A turn of a tenant begins."""
         if tenant:
-            others = [last for last in self._wrote if last[0] != tenant]
-            self._wrote = ((tenant, self.now()), *others[:1])
+            self._writers.note(tenant)
 
     def end_large(self, tenant: str, seconds: float) -> None:
         """A turn of one of a tenant's large requests has ended, which took so long."""
         now = self.now()
-        if self._others_write(tenant, now):
+        if seconds > FREE_SECONDS and self._writers.has_others(tenant):
             until = min(now + SECONDS_MAX, max(now, self._until.get(tenant, now)) + seconds * PAUSE_PER_SECOND)
             going_on = {other: end for other, end in self._until.items() if end > now}
             self._until = {**going_on, tenant: until}
 
     def seconds_for(self, tenant: str) -> float:
         """How long a tenant's next large request has to wait: not at all if nobody else writes."""
-        now = self.now()
-        return max(0.0, self._until.get(tenant, now) - now) if self._others_write(tenant, now) else 0.0
-
-    def _others_write(self, tenant: str, now: float) -> bool:
-        return any(other != tenant and began > now - ACTIVE_SECONDS for other, began in self._wrote)
+        return max(0.0, self._until.get(tenant, 0.0) - self.now()) if self._writers.has_others(tenant) else 0.0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.log.storage.pauses import ACTIVE_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
+from foldline.active_tenants import ACTIVE_SECONDS
+from foldline.log.storage.pauses import FREE_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
 
 LARGE, OTHER = "large", "other"
 SHORT_SECONDS = 0.01
@@ -46,6 +47,13 @@ def test_the_turns_of_one_request_count_together_and_no_pause_is_endless(pauses:
     assert pauses.seconds_for(LARGE) == pytest.approx(2 * SHORT_SECONDS * PAUSE_PER_SECOND)
     pauses.end_large(LARGE, 1000.0)
     assert pauses.seconds_for(LARGE) == SECONDS_MAX
+
+
+def test_a_turn_as_short_as_that_of_an_agents_step_is_followed_by_no_pause(pauses: Pauses) -> None:
+    pauses.begin(OTHER)
+    for _ in range(100):
+        pauses.end_large(LARGE, FREE_SECONDS)
+    assert pauses.seconds_for(LARGE) == 0
 
 
 @pytest.mark.parametrize("others", [[], [LARGE], [""], ["", LARGE]])
