@@ -1,7 +1,7 @@
 """The session log's errors, beside the engine's, as one tree: `SessionsError` > `NotFound`, `Conflict`, `StaleVersion`,
-`UnknownParent`, `UnknownVersion`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`, `IdempotencyInFlight`,
-`IdempotencyMismatch`, `LimitExceeded`, `TenantLimitReached`, `InvalidDatabase`, `Unavailable` > `OutcomeUnknown`,
-`FileGone`, `DiskFull`, `SealingKeyMissing`, `Busy`; `DamagedValue`.
+`UnknownParent`, `UnknownVersion`, `UnknownEntry`, `CallsOpen`, `PinTooLarge`, `CannotShrink`, `RedoSuperseded`,
+`IdempotencyInFlight`, `IdempotencyMismatch`, `LimitExceeded`, `TenantLimitReached`, `InvalidDatabase`, `Unavailable` >
+`OutcomeUnknown`, `FileGone`, `DiskFull`, `SealingKeyMissing`, `Busy`; `DamagedValue`.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ class UnknownVersion(SessionsError):
     def __init__(self, given: int, current: int) -> None:
         super().__init__(f"version: must be one the session has had; it is at {current}, not {given}")
         self.current = current
+
+
+class UnknownEntry(SessionsError):
+    """A request to a session names an entry that the session does not have, or that has no text where one is needed."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"entry_id: {why}")
 
 
 class CallsOpen(SessionsError):

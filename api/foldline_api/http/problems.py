@@ -151,6 +151,7 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
     MalformedLine: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": "file", "line": error.line}),
     engine.InvalidPolicy: ProblemType("invalid-request", _UNPROCESSABLE, lambda error: {"path": error.field}),
     log.UnknownVersion: ProblemType("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "usage.version"}),
+    log.UnknownEntry: ProblemType("invalid-request", _UNPROCESSABLE, lambda _error: {"path": "entry_id"}),
     log.NotFound: ProblemType("not-found", HTTPStatus.NOT_FOUND),
     NoRoute: ProblemType("not-found", HTTPStatus.NOT_FOUND),
     MethodNotAllowed: ProblemType(

@@ -20,7 +20,7 @@ from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY
-from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.use_cases.preconditions import entry_of_request, open_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,20 @@ def move(
     begins a new branch. `request` is for a summary of the entries that the move leaves.
 
     Raises:
-        NotFound: no such session, or no such entry in it.
+        NotFound: no such session.
+        UnknownEntry: no such entry in it.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         TenantLimitReached: the summary needs a job, and the tenant has as many as it may.
     """
     head = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     session = head.session
-    branch, seq = segments.parse_entry_id(entry_id)
-    entry = tx.execute(
-        select(ENTRY).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
-    ).first()
-    if entry is None:
-        raise NotFound("entry", entry_id)
+    with entry_of_request():
+        branch, seq = segments.parse_entry_id(entry_id)
+        entry = tx.execute(
+            select(ENTRY).where(ENTRY.c.session_pk == session.pk, ENTRY.c.branch == branch, ENTRY.c.seq == seq)
+        ).first()
+        if entry is None:
+            raise NotFound("entry", entry_id)
     tip = _tip(tx, session.pk, entry)
     session.head = session.branches if tip is None else tip
     path = new_branch(tx, session, _leaving(entry)) if tip is None else paths.branch_path(tx, session, tip)

@@ -19,7 +19,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import PIN
 from foldline.log.use_cases.entries import text_at
-from foldline.log.use_cases.preconditions import open_to_change
+from foldline.log.use_cases.preconditions import entry_of_request, open_to_change
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,16 @@ def add(
     """Pin a text, or a copy of an entry's text.
 
     Raises:
-        NotFound: no such session or entry, or the entry has no text.
+        NotFound: no such session.
+        UnknownEntry: no such entry in it, or the entry has no text.
         StaleVersion, UnknownParent: the session has changed since the caller read it.
         PinTooLarge: all pins together would take more than a tenth of the budget.
         FixedPartsDoNotFit: the fixed parts would leave no room for a history.
     """
     path = open_to_change(tx, tenant, session_id, parent=parent, if_match=if_match)
     if text is None:
-        text = text_at(tx, path.session, entry_id or "")
+        with entry_of_request():
+            text = text_at(tx, path.session, entry_id or "")
     _recount(tx, path, [*pins_of(tx, path.session), text])
     pin_id = tx.new_id("pin")
     row = {

@@ -1,12 +1,15 @@
-"""The preconditions of a change: the version that `If-Match` requires, the newest message that the caller knows, and
-the summarizers that a policy names.
+"""The preconditions of a change: the version that `If-Match` requires, the newest message that the caller knows, the
+entry that the request names, and the summarizers that a policy names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.policies.policy import PROVIDER, SERVICE, Policy
-from foldline.log.errors import NotFound, UnknownParent
+from foldline.log.errors import NotFound, UnknownEntry, UnknownParent
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
@@ -24,6 +27,19 @@ def open_to_change(tx: Transaction, tenant: str, session_id: str, *, parent: str
     if parent is not None:
         _check_parent(tx, path, parent)
     return path
+
+
+@contextmanager
+def entry_of_request() -> Iterator[None]:
+    """A block that looks for the entry which a request names in its body. That its session is there is known.
+
+    Raises:
+        UnknownEntry: the entry is not there.
+    """
+    try:
+        yield
+    except NotFound as error:
+        raise UnknownEntry(str(error)) from error
 
 
 def check_summarizers(tx: Transaction, policy: Policy) -> None:

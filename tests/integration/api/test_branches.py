@@ -48,6 +48,18 @@ def test_what_is_left_behind_is_summarized_by_a_job_at_the_new_head(api: Api) ->
     assert api.get(f"{session}/compactions")["items"] == []
 
 
+@pytest.mark.parametrize("route", ["pins", "branch"])
+def test_an_entry_that_a_body_names_is_no_session_that_is_gone(api: Api, route: str) -> None:
+    session = api.session()
+    api.say(session, user("one"))
+    for entry_id in ("e0-9", "e3-1", "none"):
+        refused = api.problem("POST", f"{session}/{route}", {"entry_id": entry_id})
+        assert (refused["status"], refused["name"], refused["path"]) == (422, "invalid-request", "entry_id")
+        assert entry_id in refused["detail"]
+    gone = api.problem("POST", f"/sessions/none/{route}", {"entry_id": "e0-1"})
+    assert (gone["status"], gone["name"]) == (404, "not-found")
+
+
 def test_what_was_summarized_before_is_there_at_once(api: Api) -> None:
     session = api.session(policy=WHOLE)
     asked, answered = api.say(session, user("one"), assistant("two"))["entry_ids"]
@@ -75,7 +87,8 @@ def test_instructions_are_for_a_summary(api: Api) -> None:
     (entry,) = api.say(session, user("one"))["entry_ids"]
     problem = api.problem("POST", f"{session}/branch", {"entry_id": entry, "instructions": "Mind the names."})
     assert (problem["name"], problem["path"]) == ("invalid-request", "instructions")
-    assert api.problem("POST", f"{session}/branch", {"entry_id": "e9-9", "summarize": True})["name"] == "not-found"
+    unknown = api.problem("POST", f"{session}/branch", {"entry_id": "e9-9", "summarize": True})
+    assert (unknown["name"], unknown["path"]) == ("invalid-request", "entry_id")
     assert api.get(session)["version"] == 2
 
 

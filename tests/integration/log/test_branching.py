@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foldline.log.errors import NotFound, StaleVersion, UnknownParent
+from foldline.log.errors import StaleVersion, UnknownEntry, UnknownParent
 from foldline.log.storage.store import Store
 from foldline.log.use_cases import append, entries
 from tests.support.log.sessions import Scene, assistant, calls, result, turns, user
@@ -64,7 +64,7 @@ def test_moving_into_a_batch_opens_its_calls_again(scene: Scene) -> None:
 def test_moving_to_an_entry_that_is_not_there_is_refused(scene: Scene) -> None:
     scene.append(user(20))
     for name in ("e0-9", "e7-1", "", "e", "e0", "e0-x", "x0-1", "e0-1e9"):
-        with pytest.raises(NotFound):
+        with pytest.raises(UnknownEntry):
             scene.move(name)
 
 

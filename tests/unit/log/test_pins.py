@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from foldline.engine.errors import FixedPartsDoNotFit
-from foldline.log.errors import NotFound, PinTooLarge
+from foldline.log.errors import NotFound, PinTooLarge, UnknownEntry
 from foldline.log.use_cases import pins
 from foldline.log.use_cases.pins import Pin
 from tests.support.log.scenes import NewScene
@@ -56,7 +56,7 @@ def test_an_entry_without_a_text_cannot_be_pinned(scene: Scene) -> None:
     said = scene.append(calls("a")).entry_ids
     scene.work()
     for entry_id in (said[0], "e0-99", "e3-1", "nothing"):
-        with pytest.raises(NotFound):
+        with pytest.raises(UnknownEntry):
             pin(scene, entry_id=entry_id)
     assert texts(scene) == []
 
