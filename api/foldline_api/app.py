@@ -71,10 +71,9 @@ def create_app(
             if keys.are_needed:
                 counts.load()
             yield
-        await app.state.large_processes.close()
-        await service.watch.close()
-        await gateway.upstreams.close()
-        await counts.close()
+        state = app.state
+        for opened in (state.large_processes, state.small_processes, service.watch, gateway.upstreams, counts):
+            await opened.close()
 
     app = DescribedApp(
         title="Foldline",
@@ -95,7 +94,11 @@ def create_app(
         redoc_url=None,
     )
     app.state.service = service
-    app.state.large_processes = LargeProcesses(open_service, settings.large_request_processes, lambda: keys.are_needed)
+    # One is enough for the small requests of tenants beyond their share, and these wait behind no large one.
+    app.state.large_processes, app.state.small_processes = (
+        LargeProcesses(open_service, min(most, settings.large_request_processes), lambda: keys.are_needed)
+        for most in (settings.large_request_processes, 1)
+    )
     # Without the broker only summaries wait.
     app.state.subject = Subject(
         signals.metrics, parts_of(settings, store), needed={DATABASE}, backlog=partial(known_backlog, store)

@@ -55,8 +55,10 @@ class UnknownVersion(SessionsError):
 class UnknownEntry(SessionsError):
     """A request to a session names an entry that the session does not have, or that has no text where one is needed."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"entry_id: {why}")
+    def __init__(self, what: str, name: str) -> None:
+        super().__init__(f"entry_id: there is no {what} {name!r}")
+        self.what = what
+        self.name = name
 
 
 class CallsOpen(SessionsError):

@@ -98,20 +98,51 @@ def test_a_tenant_that_takes_more_than_its_share_is_answered_there_while_another
         for _ in range(ALONE):
             assert caller.post(messages, json=small).status_code == 201
         assert processes_of(running) == []
+        # What is stored before is answered in the same way after.
+        once = {"Idempotency-Key": "once"}
+        first = caller.post(messages, json=small, headers=once)
+        flood(running, caller, messages, there)
+        again = caller.post(messages, json=small, headers=once)
+        stale = caller.post(messages, json=small, headers={"If-Match": '"1"'})
+        assert (again.status_code, again.json()) == (201, first.json())
+        assert (stale.status_code, stale.json()["type"]) == (412, "/problems/stale-version")
 
-        def takes_more() -> bool:
-            assert caller.post("/sessions", json=NEW, headers=there).status_code == 201
-            with ThreadPoolExecutor(CALLERS) as callers:
-                answers = list(callers.map(lambda _: caller.post(messages, json=small), range(4 * CALLERS)))
-            assert [answer.status_code for answer in answers] == [201] * len(answers)
-            return processes_of(running) != []
+        with suspended(running):
+            # Who asks for little is answered as ever, and so is who reads.
+            own = caller.post("/sessions", json=NEW, headers=there).json()["id"]
+            assert caller.post(f"/sessions/{own}/messages", json=small, headers=there).status_code == 201
+            assert caller.get(messages.replace("messages", "context")).status_code == 200
+            # A large request has another process.
+            large = {**NEW, "messages": said(400), "target_tokens": 500}
+            assert caller.post("/compact", json=large, headers=there).status_code == 200
+            assert caller.post("/compact", json=large).status_code == 200
+            with pytest.raises(httpx.ReadTimeout):
+                caller.post(messages, json=small, timeout=1)
+        assert len(processes_of(running)) == 2
 
-        eventually(takes_more, SECONDS)
-        # Who asks for little is answered as ever.
-        (process,) = processes_of(running)
-        process.suspend()
-        own = caller.post("/sessions", json=NEW, headers=there).json()["id"]
-        assert caller.post(f"/sessions/{own}/messages", json=small, headers=there).status_code == 201
+
+def flood(running: Daemon, caller: httpx.Client, messages: str, others: dict[str, str]) -> None:
+    """Append until that is done in another process, while another tenant asks too."""
+    small = {"messages": said(60)}
+
+    def is_moved() -> bool:
+        assert caller.post("/sessions", json=NEW, headers=others).status_code == 201
+        with ThreadPoolExecutor(CALLERS) as callers:
+            answers = list(callers.map(lambda _: caller.post(messages, json=small), range(4 * CALLERS)))
+        assert [answer.status_code for answer in answers] == [201] * len(answers)
+        return processes_of(running) != []
+
+    eventually(is_moved, SECONDS)
+
+
+@contextmanager
+def suspended(running: Daemon) -> Iterator[None]:
+    """The one process is stopped in the block."""
+    (process,) = processes_of(running)
+    process.suspend()
+    try:
+        yield
+    finally:
         process.resume()
 
 

@@ -163,6 +163,7 @@ async def _in_place(
 
 def _place(places: Places, call: GatewayRequest) -> AbstractAsyncContextManager[None]:
     caller: Caller = call.request.state.caller
+    places.shares.active.note(caller.tenant)
     is_large = places.is_large(call.pieces, MANY_OF_CONVERSATION)
     return places.large.one(caller.tenant) if is_large else places.for_small(caller)
 

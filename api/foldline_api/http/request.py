@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 
 from foldline.engine.wire import TooDeep
@@ -67,7 +68,8 @@ class ApiRequest:
 
     async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
         """What `work` returns, done in a thread; of these, no tenant takes all."""
-        return await self.service.places.in_thread(self.caller, work, *given)
+        async with self.service.places.for_small(self.caller):
+            return await run_in_threadpool(work, *given)
 
     def note(self, tx: Transaction, action: AuditedAction, object_id: str | None = None) -> None:
         """Write into the audit trail, in the transaction of the effect, that the caller did this."""
@@ -127,7 +129,7 @@ class ApiRequest:
 
 
 async def read_request(request: Request) -> ApiRequest:
-    """The request with its complete body.
+    """The request with its complete body. It is noted that its tenant asks for something.
 
     Raises:
         NoRoute: the path has a NUL, which no id has and PostgreSQL refuses.
@@ -141,6 +143,7 @@ async def read_request(request: Request) -> ApiRequest:
     check_scope(request.scope)
     _check_parameters(request)
     service: AppState = request.app.state.service
+    service.places.shares.active.note(request.state.caller.tenant)
     has_body = request.method in WITH_BODY
     pieces = await read_body(request, service.settings.max_body_bytes) if has_body else Pieces()
     route = f"{request.method} {path}"

@@ -1,7 +1,8 @@
 """The classes of routes: none of them lets one tenant take all threads.
 
 The endpoints of some are called without FastAPI's resolution of parameters, where a request has none to resolve. Large
-requests to them wait for a place, and on a shared service a process of its own does their work.
+requests to them wait for a place, and on a shared service a process of its own does their work, and another one that of
+small ones of tenants that take more than their share.
 """
 
 from __future__ import annotations
@@ -86,20 +87,34 @@ class DirectRoute(APIRoute):
             if known is not None:
                 return known
             parameters = {**request.path_params, **given}
-            work = partial(endpoint, **parameters, incoming=incoming)
-            places, tenant = incoming.service.places, incoming.tenant
-            processes: LargeProcesses = request.app.state.large_processes
-            is_large, is_taken = self.is_costly or places.is_large(incoming.pieces), processes.take(request)
-            if not is_large and not (is_taken and places.shares.is_beyond(tenant)):
-                return await incoming.in_thread(work)
-            queue = places.large if is_large else places.beyond_shares
-            async with queue.one(tenant, pauses=is_taken and self.writes):
-                await _check_awaited(request)
-                if is_taken:
-                    return await processes.answer(endpoint, parameters, incoming)
-                return await run_in_threadpool(work)
+            if self.is_costly or incoming.service.places.is_large(incoming.pieces):
+                return await self._large(request, parameters, incoming)
+            return await self._small(request, parameters, incoming)
 
         return handle
+
+    async def _small(self, request: Request, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
+        """The response to a small request: from a thread, unless its tenant takes more than its share of these."""
+        work = partial(self.endpoint, **parameters, incoming=incoming)
+        processes: LargeProcesses = request.app.state.small_processes
+        places, tenant = incoming.service.places, incoming.tenant
+        if not processes.take(request):
+            return await incoming.in_thread(work)
+        if not places.shares.is_beyond(tenant):
+            return await incoming.in_thread(places.shares.counted(tenant, work))
+        async with places.beyond_shares.one(tenant, pauses=self.writes):
+            await _check_awaited(request)
+            return await processes.answer(self.endpoint, parameters, incoming)
+
+    async def _large(self, request: Request, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
+        """The response to a large request, when it has a place."""
+        processes: LargeProcesses = request.app.state.large_processes
+        is_taken = processes.take(request)
+        async with incoming.service.places.large.one(incoming.tenant, pauses=is_taken and self.writes):
+            await _check_awaited(request)
+            if is_taken:
+                return await processes.answer(self.endpoint, parameters, incoming)
+            return await run_in_threadpool(partial(self.endpoint, **parameters, incoming=incoming))
 
     async def _resolved(self, request: Request, resolve: Callable[[Request], Awaitable[Response]]) -> Response:
         """The response to a request with a query, whose body is small, as routes with a query have none."""

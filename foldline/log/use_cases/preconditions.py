@@ -39,7 +39,7 @@ def entry_of_request() -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        raise UnknownEntry(str(error)) from error
+        raise UnknownEntry(error.what, error.name) from error
 
 
 def check_summarizers(tx: Transaction, policy: Policy) -> None:

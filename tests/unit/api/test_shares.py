@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine
+from threading import Event
 from time import thread_time
-from typing import Any
 
 import pytest
-from foldline_api.http.bounds.shares import BEYOND_SECONDS, SHARE, Shares
+from foldline_api.http.bounds.shares import (
+    BEYOND_SECONDS,
+    REQUEST_SECONDS_MAX,
+    SHARE_SECONDS,
+    WINDOW_SECONDS,
+    Shares,
+)
 
 from foldline.active_tenants import ACTIVE_SECONDS
 
 GREEDY, OTHER = "greedy", "other"
-SHARE_SECONDS = SHARE.most / 1_000_000
+# So many requests, each of which counts as much as one can.
+MANY = int(SHARE_SECONDS / REQUEST_SECONDS_MAX) + 1
 
 
 class Moved:
@@ -33,90 +38,80 @@ def moved() -> Moved:
 
 @pytest.fixture
 def shares(moved: Moved) -> Shares:
-    return Shares(moved)
+    found = Shares(moved)
+    found.active.note(OTHER)
+    return found
 
 
-def compute(seconds: float) -> str:
-    """Take so much of a processor; that others take it meanwhile makes no difference."""
-    end = thread_time() + seconds
+def compute() -> str:
+    """Take as much of a processor as counts; that others take it meanwhile makes no difference."""
+    end = thread_time() + REQUEST_SECONDS_MAX
     while thread_time() < end:
         pass
     return "computed"
 
 
-def fail(seconds: float) -> None:
-    compute(seconds)
+def fail() -> None:
+    compute()
     raise LookupError
 
 
-def run(scenario: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(scenario)
+def flood(shares: Shares) -> None:
+    for _ in range(MANY):
+        assert shares.counted(GREEDY, compute)() == "computed"
 
 
 def test_a_tenant_that_takes_more_than_its_share_is_beyond_it_for_a_minute(shares: Shares, moved: Moved) -> None:
-    async def scenario() -> None:
-        shares.active.note(OTHER)
-        assert not shares.is_beyond(GREEDY)
-        assert await shares.in_thread(GREEDY, compute, SHARE_SECONDS) == "computed"
-        assert shares.is_beyond(GREEDY)
-        assert not shares.is_beyond(OTHER)
-        moved.now += BEYOND_SECONDS - 1
-        shares.active.note(OTHER)
-        assert shares.is_beyond(GREEDY)
-        moved.now += 1
-        assert not shares.is_beyond(GREEDY)
-
-    run(scenario())
+    assert not shares.is_beyond(GREEDY)
+    flood(shares)
+    assert shares.is_beyond(GREEDY)
+    assert not shares.is_beyond(OTHER)
+    moved.now += BEYOND_SECONDS - 1
+    shares.active.note(OTHER)
+    assert shares.is_beyond(GREEDY)
+    moved.now += 1
+    assert not shares.is_beyond(GREEDY)
 
 
 def test_work_that_fails_counts_too(shares: Shares) -> None:
-    async def scenario() -> None:
-        shares.active.note(OTHER)
+    for _ in range(MANY):
         with pytest.raises(LookupError):
-            await shares.in_thread(GREEDY, fail, SHARE_SECONDS)
-        assert shares.is_beyond(GREEDY)
-
-    run(scenario())
+            shares.counted(GREEDY, fail)()
+    assert shares.is_beyond(GREEDY)
 
 
-def test_several_requests_count_together(shares: Shares) -> None:
-    async def scenario() -> None:
-        shares.active.note(OTHER)
-        await asyncio.gather(*(shares.in_thread(GREEDY, compute, SHARE_SECONDS * 0.9) for _ in range(2)))
-        assert shares.is_beyond(GREEDY)
-
-    run(scenario())
+def test_one_request_that_takes_long_is_no_flood(shares: Shares) -> None:
+    shares.counted(GREEDY, lambda: [compute() for _ in range(MANY)])()
+    assert not shares.is_beyond(GREEDY)
 
 
-def test_nobody_is_beyond_a_share_who_waits_or_takes_less(shares: Shares) -> None:
-    async def scenario() -> None:
-        shares.active.note(OTHER)
-        await shares.in_thread(GREEDY, compute, SHARE_SECONDS / 8)
-        assert not shares.is_beyond(GREEDY)
+def test_who_waits_takes_nothing(shares: Shares) -> None:
+    for _ in range(MANY):
+        assert not shares.counted(GREEDY, lambda: Event().wait(REQUEST_SECONDS_MAX))()
+    assert not shares.is_beyond(GREEDY)
 
-    run(scenario())
+
+def test_who_takes_as_much_in_several_seconds_takes_less_than_the_share(shares: Shares, moved: Moved) -> None:
+    for _ in range(2 * MANY):
+        shares.counted(GREEDY, compute)()
+        moved.now += WINDOW_SECONDS / (MANY - 2)
+    assert not shares.is_beyond(GREEDY)
 
 
 @pytest.mark.parametrize("others", [[], [GREEDY]])
-def test_a_tenant_that_asks_alone_may_take_all(shares: Shares, others: list[str]) -> None:
-    async def scenario() -> None:
-        for other in others:
-            shares.active.note(other)
-        await shares.in_thread(GREEDY, compute, SHARE_SECONDS)
-        # Nor later: what it took then took nothing from anybody.
-        shares.active.note(OTHER)
-        assert not shares.is_beyond(GREEDY)
-
-    run(scenario())
+def test_a_tenant_that_asks_alone_may_take_all(moved: Moved, others: list[str]) -> None:
+    shares = Shares(moved)
+    for other in others:
+        shares.active.note(other)
+    flood(shares)
+    # Nor later: what it took then took nothing from anybody.
+    shares.active.note(OTHER)
+    assert not shares.is_beyond(GREEDY)
 
 
 def test_nor_is_one_beyond_it_whose_others_have_gone(shares: Shares, moved: Moved) -> None:
-    async def scenario() -> None:
-        shares.active.note(OTHER)
-        moved.now += ACTIVE_SECONDS / 2
-        await shares.in_thread(GREEDY, compute, SHARE_SECONDS)
-        assert shares.is_beyond(GREEDY)
-        moved.now += ACTIVE_SECONDS / 2
-        assert not shares.is_beyond(GREEDY)
-
-    run(scenario())
+    moved.now += ACTIVE_SECONDS / 2
+    flood(shares)
+    assert shares.is_beyond(GREEDY)
+    moved.now += ACTIVE_SECONDS / 2
+    assert not shares.is_beyond(GREEDY)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from foldline.active_tenants import ACTIVE_SECONDS
-from foldline.log.storage.pauses import FREE_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
+from foldline.log.storage.pauses import LONG_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
 
 LARGE, OTHER = "large", "other"
-SHORT_SECONDS = 0.01
+TURN_SECONDS = 1.5 * LONG_SECONDS
 
 
 class Time:
@@ -33,27 +33,26 @@ def pauses(time: Time) -> Pauses:
 
 def test_a_tenant_leaves_the_writer_to_others_for_many_times_as_long_as_it_kept_it(pauses: Pauses, time: Time) -> None:
     pauses.begin(OTHER)
-    pauses.end_large(LARGE, SHORT_SECONDS)
-    assert pauses.seconds_for(LARGE) == pytest.approx(SHORT_SECONDS * PAUSE_PER_SECOND)
+    pauses.end_large(LARGE, TURN_SECONDS)
+    assert pauses.seconds_for(LARGE) == pytest.approx(TURN_SECONDS * PAUSE_PER_SECOND)
     assert pauses.seconds_for(OTHER) == 0
-    time.now += SHORT_SECONDS * PAUSE_PER_SECOND
+    time.now += TURN_SECONDS * PAUSE_PER_SECOND
     assert pauses.seconds_for(LARGE) == 0
 
 
 def test_the_turns_of_one_request_count_together_and_no_pause_is_endless(pauses: Pauses) -> None:
     pauses.begin(OTHER)
-    pauses.end_large(LARGE, SHORT_SECONDS)
-    pauses.end_large(LARGE, SHORT_SECONDS)
-    assert pauses.seconds_for(LARGE) == pytest.approx(2 * SHORT_SECONDS * PAUSE_PER_SECOND)
+    pauses.end_large(LARGE, TURN_SECONDS)
+    pauses.end_large(LARGE, TURN_SECONDS)
+    assert pauses.seconds_for(LARGE) == pytest.approx(2 * TURN_SECONDS * PAUSE_PER_SECOND)
     pauses.end_large(LARGE, 1000.0)
     assert pauses.seconds_for(LARGE) == SECONDS_MAX
 
 
-def test_a_turn_as_short_as_that_of_an_agents_step_is_followed_by_no_pause(pauses: Pauses) -> None:
+def test_a_shorter_turn_is_followed_by_a_pause_that_is_shorter_in_proportion(pauses: Pauses) -> None:
     pauses.begin(OTHER)
-    for _ in range(100):
-        pauses.end_large(LARGE, FREE_SECONDS)
-    assert pauses.seconds_for(LARGE) == 0
+    pauses.end_large(LARGE, LONG_SECONDS / 10)
+    assert pauses.seconds_for(LARGE) == pytest.approx(LONG_SECONDS * PAUSE_PER_SECOND / 100)
 
 
 @pytest.mark.parametrize("others", [[], [LARGE], [""], ["", LARGE]])

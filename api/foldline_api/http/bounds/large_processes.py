@@ -1,6 +1,7 @@
 """Processes of their own for large requests, so that what those compute keeps nobody waiting in this process.
 
-One thread of a process computes at a time. Beside a large request, each step of a small one waits for it.
+One thread of a process computes at a time. Beside a large request, each step of a small one waits for it. The same goes
+for many small ones of a tenant, which have a process of theirs.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class LargeProcesses:
         self._numbers = count()
 
     def take(self, request: Request) -> bool:
-        """Whether a large request goes to one of them."""
+        """Whether a request may go to one of them."""
         return self._open_service is not None and request.method in WITH_BODY and self._is_shared()
 
     async def answer(self, endpoint: Endpoint, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from anyio import CapacityLimiter, sleep
-from fastapi.concurrency import run_in_threadpool
 
 from foldline.settings import Settings
 from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.bounds.shares import Shares
 from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import TooManyLarge
-
-T = TypeVar("T")
 
 
 class Many(NamedTuple):
@@ -103,13 +100,13 @@ async def _paused(queue: _Queue, pause: Callable[[str], float], tenant: str) -> 
 class Places:
     """The places of a process, for large requests and for those that take a thread for a moment.
 
-    `beyond_shares` are those for small requests of tenants that take more than their share of its threads.
+    `beyond_shares` is the one for small requests of tenants that take more than their share of its threads.
     """
 
     def __init__(self, settings: Settings, pause: Callable[[str], float] | None = None) -> None:
         self._settings = settings
         self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
-        self.beyond_shares = FairPlaces(settings.large_requests, pause=pause)
+        self.beyond_shares = FairPlaces(1, pause=pause)
         self.small = FairPlaces(settings.threads)
         self.shares = Shares()
 
@@ -122,14 +119,4 @@ class Places:
 
     def for_small(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """A place for a small request. On a service without keys, where all callers are one tenant, it takes none."""
-        if caller.name == LOCAL:
-            return nullcontext()
-        self.shares.active.note(caller.tenant)
-        return self.small.one(caller.tenant)
-
-    async def in_thread(self, caller: Caller, work: Callable[..., T], *given: Any) -> T:
-        """What `work` returns, done in a thread for a small request; of these, no tenant takes all."""
-        if caller.name == LOCAL:
-            return await run_in_threadpool(work, *given)
-        async with self.for_small(caller):
-            return await self.shares.in_thread(caller.tenant, work, *given)
+        return nullcontext() if caller.name == LOCAL else self.small.one(caller.tenant)

@@ -7,71 +7,74 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from importlib import import_module
+from threading import Lock
 from time import monotonic, thread_time
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-from fastapi.concurrency import run_in_threadpool
+from typing import Final, NamedTuple, TypeVar
 
 from foldline.active_tenants import ActiveTenants
-from foldline_api.http.bounds.shared_counts import Limit
-
-if TYPE_CHECKING:
-    from foldline_api.http.bounds.counters import LimitCounter
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# A quarter of a processor. An agent that appends a message and reads a view takes five milliseconds for each turn.
-SHARE: Final = Limit("microseconds of small requests", 250_000, 1)
+# A quarter of a processor. An agent that appends a message takes two milliseconds for each turn.
+SHARE_SECONDS: Final = 0.25
+WINDOW_SECONDS: Final = 1.0
+# One request that takes long, as the first one after a start may, is no flood.
+REQUEST_SECONDS_MAX: Final = 0.05
 # When this is over, a tenant that still asks for so much has used its share again within a second: for others that is
 # fewer than one request in a hundred.
 BEYOND_SECONDS: Final = 60.0
 
 
+class _Used(NamedTuple):
+    """What a tenant used since a window began."""
+
+    began: float
+    seconds: float
+
+
 class Shares:
-    """What each tenant's small requests take, in time of a processor in threads of this process."""
+    """What the tenants' small requests take in threads of this process, in time of a processor.
+
+    Only what another process could do counts. The threads count it themselves.
+    """
 
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self._now = now
-        self._counter: LimitCounter | None = None
+        self._lock = Lock()
+        self._used: dict[str, _Used] = {}
         self._beyond_until: dict[str, float] = {}
         self.active = ActiveTenants(now)
 
-    async def in_thread(self, tenant: str, work: Callable[..., T], *given: Any) -> T:
-        """What `work` returns, done in a thread; what it takes is counted for the tenant."""
-        used = _Used()
-        try:
-            return await run_in_threadpool(used.by, work, *given)
-        finally:
-            await self._spend(tenant, used.microseconds)
+    def counted(self, tenant: str, work: Callable[[], T]) -> Callable[[], T]:
+        """The work, which counts for the tenant what it takes of the thread that does it."""
+
+        def counting() -> T:
+            began = thread_time()
+            try:
+                return work()
+            finally:
+                self._spend(tenant, min(thread_time() - began, REQUEST_SECONDS_MAX))
+
+        return counting
 
     def is_beyond(self, tenant: str) -> bool:
         """Whether a tenant took more than its share within the last minute, and others ask for something, too."""
-        if self._beyond_until.get(tenant, 0.0) > self._now():
-            return self.active.has_others(tenant)
-        self._beyond_until.pop(tenant, None)
-        return False
+        return self._beyond_until.get(tenant, 0.0) > self._now() and self.active.has_others(tenant)
 
-    async def _spend(self, tenant: str, amount: int) -> None:
-        if self._counter is None:
-            # A service without keys needs none of what this loads.
-            counters = import_module("foldline_api.http.bounds.counters")
-            self._counter = counters.in_process()
-        if await self._counter.spend(SHARE, tenant, amount) and self.active.has_others(tenant):
-            if not self.is_beyond(tenant):
-                logger.info("tenant %s takes more than its share; others' requests come first for a minute", tenant)
-            self._beyond_until[tenant] = self._now() + BEYOND_SECONDS
+    def _spend(self, tenant: str, seconds: float) -> None:
+        with self._lock:
+            now = self._now()
+            last = self._used.get(tenant)
+            if last is None or last.began + WINDOW_SECONDS <= now:
+                self._used = {name: used for name, used in self._used.items() if used.began + WINDOW_SECONDS > now}
+                last = _Used(now, 0.0)
+            used = self._used[tenant] = _Used(last.began, last.seconds + seconds)
+            if used.seconds >= SHARE_SECONDS and self.active.has_others(tenant):
+                self._mark(tenant, now)
 
-
-class _Used:
-    """The time of a processor that a thread takes for a piece of work."""
-
-    microseconds = 0
-
-    def by(self, work: Callable[..., T], *given: Any) -> T:
-        began = thread_time()
-        try:
-            return work(*given)
-        finally:
-            self.microseconds = int((thread_time() - began) * 1_000_000)
+    def _mark(self, tenant: str, now: float) -> None:
+        going_on = {name: until for name, until in self._beyond_until.items() if until > now}
+        if tenant not in going_on:
+            logger.info("tenant %s takes more than its share; others' requests come first for a minute", tenant)
+        self._beyond_until = {**going_on, tenant: now + BEYOND_SECONDS}
