@@ -15,7 +15,7 @@ from foldline.engine.messages import Message
 from foldline.engine.policies.policy import policy_of, to_json
 from foldline.engine.policies.presets import PRESETS
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE
-from foldline.log.errors import NotFound, StaleVersion, UnknownParent
+from foldline.log.errors import NotFound, StaleVersion, UnknownEntry, UnknownParent
 from foldline.log.storage import paths
 from foldline.log.storage.store import Limits
 from foldline.log.use_cases import append, branches, lifecycle, pins, undo
@@ -237,7 +237,7 @@ class Log(RuleBasedStateMachine):
         before = self.pair.state()
         names = [entry.id for entry in reachable(self.reference) if not self.reference.is_parent(entry.id)]
         name = [*names, "e7-1", "nonsense"][choice % (len(names) + 2)]
-        with pytest.raises((NotFound, StaleVersion, UnknownParent)):
+        with pytest.raises((NotFound, StaleVersion, UnknownEntry, UnknownParent)):
             self._ask_for(what, name, self.pair.head.session.version - 1)
         assert self.pair.state() == before
 

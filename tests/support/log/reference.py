@@ -265,7 +265,7 @@ class Reference:
         found = (entry for branch in self.branches for entry in path_to(branch.leaf) if entry.id == name)
         entry = next(found, None)
         if entry is None:
-            raise Refused("NotFound")
+            raise Refused("UnknownEntry")
         own = self.branches[entry.branch]
         ends_here = [own, *self.branches]
         tip = next((branch for branch in ends_here if branch.leaf is entry), None)
@@ -307,7 +307,7 @@ class Reference:
         assert message is not None
         text = result_text(message.result) if message.result else message.text
         if not text:
-            raise Refused("NotFound")
+            raise Refused("UnknownEntry")
         self.pin(text)
 
     def change(self, given: Mapping[str, Any] | None = None, **changes: Any) -> None:
