@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -72,7 +73,8 @@ def create_app(
                 counts.load()
             yield
         state = app.state
-        for opened in (state.large_processes, state.small_processes, service.watch, gateway.upstreams, counts):
+        await asyncio.gather(state.large_processes.close(), state.small_processes.close())
+        for opened in (service.watch, gateway.upstreams, counts):
             await opened.close()
 
     app = DescribedApp(

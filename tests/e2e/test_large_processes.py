@@ -91,7 +91,7 @@ def test_what_a_large_request_did_is_seen_as_if_it_had_been_done_here(tmp_path: 
 
 @pytest.mark.timeout(120)
 def test_a_tenant_that_takes_more_than_its_share_is_answered_there_while_another_asks_too(tmp_path: Path) -> None:
-    keys = f"{VARIABLES['FOLDLINE_API_KEYS']},another/theirs:another-long-key"
+    keys = f"{VARIABLES['FOLDLINE_API_KEYS']},theirs:another-long-key"
     with serving(tmp_path, FOLDLINE_API_KEYS=keys) as (running, caller):
         messages = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}/messages"
         small, there = {"messages": said(60)}, {"Authorization": "Bearer another-long-key"}

@@ -17,6 +17,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
+from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline_api.http.bounds.large_processes import LargeProcesses
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.request import ApiRequest, read_request
@@ -100,11 +101,21 @@ class DirectRoute(APIRoute):
         places, tenant = incoming.service.places, incoming.tenant
         if not processes.take(request):
             return await incoming.in_thread(work)
-        if not places.shares.is_beyond(tenant):
-            return await incoming.in_thread(places.shares.counted(tenant, work))
+        async with places.for_small(incoming.caller):
+            # The tenant's others may have used its share while this one waited.
+            if not places.shares.is_beyond(tenant):
+                return await run_in_threadpool(places.shares.counted(tenant, work))
         async with places.beyond_shares.one(tenant, pauses=self.writes):
             await _check_awaited(request)
-            return await processes.answer(self.endpoint, parameters, incoming)
+            try:
+                return await processes.answer(self.endpoint, parameters, incoming)
+            except OutcomeUnknown:
+                places.shares.rest()
+                raise
+            except Unavailable:
+                # Nothing was begun there.
+                places.shares.rest()
+        return await incoming.in_thread(work)
 
     async def _large(self, request: Request, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
         """The response to a large request, when it has a place."""

@@ -13,7 +13,7 @@ from foldline.engine.gateway.dialects import AgentRequest, Dialect
 from foldline.engine.messages import JsonObject
 from foldline.engine.models.windows import known_model
 from foldline.engine.overflow import Verdict
-from foldline.log.errors import Conflict, NotFound
+from foldline.log.errors import Conflict, NotFound, UnknownEntry
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
 from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
 from foldline.log.gateway.side_calls import deleted_in_time
@@ -138,7 +138,7 @@ def turn_of(
                     raise Conflict("nobody waits for this request any more")
                 path = None if new is None else _appended(tx, call, new, head)
             turn = None if path is None else _seen(store, call, path)
-        except (IntegrityError, NotFound):
+        except (IntegrityError, NotFound, UnknownEntry):
             # Another request began the same conversation, or deleted it.
             continue
         if turn is not None and path is not None:

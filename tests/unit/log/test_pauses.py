@@ -6,32 +6,25 @@ import pytest
 
 from foldline.active_tenants import ACTIVE_SECONDS
 from foldline.log.storage.pauses import LONG_SECONDS, PAUSE_PER_SECOND, SECONDS_MAX, Pauses
+from tests.support.moved_time import MovedTime
 
 LARGE, OTHER = "large", "other"
 TURN_SECONDS = 1.5 * LONG_SECONDS
 
 
-class Time:
-    """Seconds, which are moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def time() -> MovedTime:
+    return MovedTime()
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
-
-
-@pytest.fixture
-def pauses(time: Time) -> Pauses:
+def pauses(time: MovedTime) -> Pauses:
     return Pauses(time)
 
 
-def test_a_tenant_leaves_the_writer_to_others_for_many_times_as_long_as_it_kept_it(pauses: Pauses, time: Time) -> None:
+def test_a_tenant_leaves_the_writer_to_others_for_many_times_as_long_as_it_kept_it(
+    pauses: Pauses, time: MovedTime
+) -> None:
     pauses.begin(OTHER)
     pauses.end_large(LARGE, TURN_SECONDS)
     assert pauses.seconds_for(LARGE) == pytest.approx(TURN_SECONDS * PAUSE_PER_SECOND)
@@ -63,7 +56,7 @@ def test_a_tenant_that_writes_alone_does_not_pause(pauses: Pauses, others: list[
     assert pauses.seconds_for(LARGE) == 0
 
 
-def test_nor_does_one_whose_others_have_gone(pauses: Pauses, time: Time) -> None:
+def test_nor_does_one_whose_others_have_gone(pauses: Pauses, time: MovedTime) -> None:
     pauses.begin(OTHER)
     time.now += ACTIVE_SECONDS
     pauses.end_large(LARGE, 1.0)
@@ -73,7 +66,7 @@ def test_nor_does_one_whose_others_have_gone(pauses: Pauses, time: Time) -> None
     assert pauses.seconds_for(LARGE) == SECONDS_MAX
 
 
-def test_a_pause_ends_when_the_others_have_gone(pauses: Pauses, time: Time) -> None:
+def test_a_pause_ends_when_the_others_have_gone(pauses: Pauses, time: MovedTime) -> None:
     pauses.begin(OTHER)
     time.now += ACTIVE_SECONDS - 1
     pauses.end_large(LARGE, 1.0)

@@ -11,14 +11,15 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -100,9 +101,13 @@ class _Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """An executor with one process, and the end of the pipe on which that process gets the bodies of its orders."""
+    """An executor with one process, and the end of the pipe on which that process gets the bodies of its orders.
+
+    `processes` has that process, unless it ended at once.
+    """
 
     executor: ProcessPoolExecutor
+    processes: Collection[BaseProcess]
     bodies: Connection
     sending: Lock = field(default_factory=Lock)
 
@@ -192,7 +197,7 @@ class LargeProcesses:
         if self._pools:
             with move_on_after(END_SECONDS):
                 await to_thread.run_sync(self._shut_down, abandon_on_cancel=True)
-            for process in multiprocessing.active_children():
+            for process in chain.from_iterable(pool.processes for pool in self._pools):
                 process.kill()
 
     def _shut_down(self) -> None:
@@ -212,10 +217,12 @@ class LargeProcesses:
         with _lending(turns) as its_turns, its_bodies, ExitStack() as failed:
             failed.callback(bodies.close)
             executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
+            others = {*multiprocessing.active_children()}
             # That starts the process.
             future = executor.submit(_answer, order)
+            processes = {*multiprocessing.active_children()} - others
             failed.pop_all()
-        pool = _Pool(executor, bodies)
+        pool = _Pool(executor, processes, bodies)
         self._pools.append(pool)
         return pool, future
 
