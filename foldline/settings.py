@@ -283,11 +283,7 @@ class Settings(BaseSettings):
         "messages.",
     )
     large_requests_waiting: int = Field(
-        32,
-        ge=0,
-        le=4096,
-        description="Maximum number of a tenant's large requests that wait, and of its small ones beyond its share of "
-        "the threads. Others get 503.",
+        32, ge=0, le=4096, description="Maximum number of a tenant's large requests that wait. Others get 503."
     )
     large_request_processes: int = Field(
         1,

@@ -106,7 +106,7 @@ class Places:
     def __init__(self, settings: Settings, pause: Callable[[str], float] | None = None) -> None:
         self._settings = settings
         self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
-        self.beyond_shares = FairPlaces(1, settings.large_requests_waiting, pause)
+        self.beyond_shares = FairPlaces(1, pause=pause)
         self.small = FairPlaces(settings.threads)
         self.shares = Shares()
 
