@@ -14,7 +14,7 @@ from foldline_api.http.known_keys import KNOWN_SECONDS
 
 from foldline.cli.api_processes import END_SECONDS
 from stack.services.servers import valkey
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, eventually_gives
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
 from tests.support.processes.http import client, get, post
@@ -65,7 +65,7 @@ def test_requests_go_on_when_a_process_is_killed_and_another_takes_its_place(
         eventually(lambda: len(serving_processes(running) - {killed}) == 2, START_SECONDS)
         with client(operators) as connected:
             eventually(lambda: numbers_in(connected.get("/metrics").text) == {"1", "2"}, START_SECONDS)
-            assert connected.get("/readyz").json()["processes"] == "ok"
+            eventually_gives("ok", lambda: connected.get("/readyz").json()["processes"])
         running.stop()
         assert "another one takes its place" in running.printed
     assert not any(map(psutil.pid_exists, before))

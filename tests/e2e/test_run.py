@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from stack.services.ports import free_port
+from tests.support.eventually import eventually
 from tests.support.processes.agent_provider import agent_provider
 
 AGENT = """
@@ -85,7 +86,7 @@ def test_a_run_that_is_terminated_says_what_it_did_and_leaves_nothing_running(tm
         assert run.stderr is not None
         address, url = run.stdout.readline().split()
         assert address == f"{url}/openai/v1"
-        assert httpx.get(f"{url}/readyz").is_success
+        eventually(lambda: httpx.get(f"{url}/readyz").is_success)
         run.terminate()
         # The pipe ends once nobody has it, the agent included.
         assert run.stdout.read() == ""

@@ -16,7 +16,7 @@ from redis import Redis
 
 from foldline.log.compaction.enqueue import BACKGROUND
 from stack.services.servers import BackingService, valkey
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, eventually_gives
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.databases import Server
 from tests.support.processes.http import client
@@ -41,7 +41,7 @@ def test_it_serves_until_stopped_and_ends_with_exit_code_0(tmp_path: Path, numbe
     with serving(tmp_path, is_anew=True) as (running, url):
         with client(url) as connected:
             assert connected.get("/healthz").status_code == 200
-            assert connected.get("/readyz").status_code == 200
+            eventually_gives(200, lambda: connected.get("/readyz").status_code)
 
         running.stop(number)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from foldline_worker.broker.transport import verified
 
-from tests.support.eventually import eventually
+from tests.support.eventually import eventually, eventually_gives
 from tests.support.processes.http import client
 from tests.support.processes.installation import Installation
 from tests.support.processes.tls import Proxy, tls_proxy
@@ -34,7 +34,7 @@ def test_a_job_is_done_through_a_broker_behind_tls(installation: Installation) -
     installation.is_done()
     metrics = worker.printed.partition("metrics and probes on ")[2].split()[0]
     with client(metrics) as port:
-        assert port.get("/readyz").json()["broker"] == "ok"
+        eventually_gives("ok", lambda: port.get("/readyz").json()["broker"])
         assert "foldline_sweeps_total 0.0" in port.get("/metrics").text
         installation.start("beat", until="beat: Starting")
         eventually(lambda: "foldline_sweeps_total 1.0" in port.get("/metrics").text)

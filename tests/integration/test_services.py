@@ -225,7 +225,7 @@ def test_a_program_that_does_not_run_is_passed_over(
 @pytest.mark.timeout(180)
 def test_a_process_of_the_stack_comes_back_until_it_is_stopped(tmp_path: Path) -> None:
     with Stack(workers=1, logs=tmp_path, without=("beat", "flower")) as stack:
-        assert httpx.get(f"{stack.api_url}/readyz").is_success
+        eventually(lambda: httpx.get(f"{stack.api_url}/readyz").is_success)
         assert all(member.is_ready for member in stack.members)
         worker = stack["worker-1"]
         first = worker.pid
