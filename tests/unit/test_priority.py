@@ -1,12 +1,17 @@
-"""A process for which nobody waits."""
+"""Processes for which nobody waits, and those for which callers do."""
 
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 import sys
+from pathlib import Path
 
-from foldline.priority import NICENESS
+import pytest
+
+from foldline.priority import NICENESS, SLICE_NANOSECONDS
 
 PROGRAM = """
 import os, pathlib
@@ -21,6 +26,29 @@ before = of_session()
 lower_priority()
 print(os.nice(0), *before, *of_session())
 """
+
+SLICES = """
+import pathlib, re, threading
+from foldline.priority import lower_priority, shorten_slices
+
+def show():
+    print(re.search(r"se.slice *: *([0-9]+)", pathlib.Path("/proc/thread-self/sched").read_text())[1])
+
+show()
+shorten_slices()
+show()
+thread = threading.Thread(target=show)
+thread.start()
+thread.join()
+lower_priority()
+show()
+"""
+
+
+def has_slices() -> bool:
+    """Whether this is a Linux in which a thread may choose its slices, and which shows them."""
+    version = [int(number) for number in re.findall(r"\d+", platform.release())[:2]]
+    return version >= [6, 12] and Path("/proc/thread-self/sched").exists()
 
 
 def priorities(*, leads_session: bool) -> list[str]:
@@ -42,3 +70,18 @@ def test_the_priority_of_a_process_and_of_the_session_that_it_leads() -> None:
 def test_a_session_that_another_process_leads_keeps_its_priority() -> None:
     own, before, after = priorities(leads_session=False)
     assert (own, after) == (lowered(), before)
+
+
+@pytest.mark.skipif(not has_slices(), reason="Linux lets a thread choose its slices from 6.12 on")
+def test_slices_are_shortened_for_all_threads_and_restored_where_nobody_waits() -> None:
+    done = subprocess.run([sys.executable, "-c", SLICES], capture_output=True, check=True, text=True)
+    before, *shortened, after = done.stdout.split()
+    assert shortened == [str(SLICE_NANOSECONDS)] * 2
+    assert after == before != str(SLICE_NANOSECONDS)
+
+
+def test_shortening_slices_fails_nowhere() -> None:
+    unknown = "import platform; platform.machine = lambda: 'another'; "
+    for before in ("", unknown):
+        program = f"{before}from foldline.priority import shorten_slices; shorten_slices()"
+        subprocess.run([sys.executable, "-c", program], check=True)

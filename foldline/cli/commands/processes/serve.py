@@ -22,6 +22,7 @@ from foldline.cli.options import DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
 from foldline.log.jobs.breakers import Breakers
 from foldline.log.storage.store import Store
+from foldline.priority import shorten_slices
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Signals
@@ -58,6 +59,7 @@ def serve(
         }
     )
     check_summarizer_settings(settings)
+    shorten_slices()
     with (
         telemetry_of(settings, "serve", Source.API, Source.WORKER) as signals,
         _migrated_store(settings, signals) as store,
