@@ -72,7 +72,7 @@ class PartState(StrEnum):
     OK = "ok"
     SILENT = "does not answer"
     FILE_GONE = "its file was deleted or replaced"
-    KEY_MISSING = "has values of an encryption key that is missing"
+    KEY_MISSING = "has values of an encryption key that FOLDLINE_ENCRYPTION_KEYS lacks"
     FULL = "has no room left on its disk"
 
     @classmethod

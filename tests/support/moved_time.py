@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 
+
+@dataclass(slots=True)
 class MovedTime:
     """Seconds, which are moved by hand."""
 
-    def __init__(self) -> None:
-        self.now = 100.0
+    now: float = 100.0
 
     def __call__(self) -> float:
         return self.now

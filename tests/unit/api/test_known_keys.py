@@ -17,18 +17,12 @@ from foldline.log.access.api_keys import ALL_SCOPES
 from foldline.log.errors import Unavailable
 from foldline.log.storage.store import Store
 from foldline.settings import Settings
-
-
-class Stopwatch:
-    seconds = 0.0
-
-    def __call__(self) -> float:
-        return self.seconds
+from tests.support.moved_time import MovedTime
 
 
 @pytest.fixture
-def stopwatch(store: Store) -> Stopwatch:
-    store.stopwatch = Stopwatch()
+def time(store: Store) -> MovedTime:
+    store.stopwatch = MovedTime()
     return store.stopwatch
 
 
@@ -71,13 +65,13 @@ def away(store: Store) -> Iterator[None]:
         connection.exec_driver_sql("ALTER TABLE elsewhere RENAME TO api_key")
 
 
-def test_a_key_is_looked_up_once_in_a_while(store: Store, keys: KnownKeys, stopwatch: Stopwatch) -> None:
+def test_a_key_is_looked_up_once_in_a_while(store: Store, keys: KnownKeys, time: MovedTime) -> None:
     key = created(store)
     with counted(store) as look_ups:
         for _ in range(5):
             assert tenant_of(keys, key) == "ann"
         assert len(look_ups) == 1
-        stopwatch.seconds = KNOWN_SECONDS
+        time.now += KNOWN_SECONDS
         tenant_of(keys, key)
         assert len(look_ups) == 2
 
@@ -103,16 +97,16 @@ def test_a_wrong_key_costs_what_an_unknown_one_does_and_is_not_remembered(store:
 
 
 def test_while_the_database_is_away_a_good_key_stays_good_for_some_time(
-    store: Store, keys: KnownKeys, stopwatch: Stopwatch
+    store: Store, keys: KnownKeys, time: MovedTime
 ) -> None:
     key, other = created(store), created(store)
     tenant_of(keys, key)
     with away(store):
-        stopwatch.seconds = KNOWN_SECONDS_MAX
+        time.now += KNOWN_SECONDS_MAX
         assert tenant_of(keys, key) == "ann"
         with pytest.raises(Unavailable):
             tenant_of(keys, other)
-        stopwatch.seconds = KNOWN_SECONDS_MAX + 2 * KNOWN_SECONDS
+        time.now += 2 * KNOWN_SECONDS
         with pytest.raises(Unavailable):
             tenant_of(keys, key)
     assert tenant_of(keys, other) == "ann"
