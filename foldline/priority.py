@@ -17,22 +17,26 @@ _OF_SESSION: Final = Path("/proc/self/autogroup")
 _TRIES: Final = 10
 _TRY_SECONDS: Final = 0.12
 
-# The shortest that Linux takes. Its own is some milliseconds.
+# The shortest that Linux takes. Its own are of 0.7 to 2.8 ms, longer on more processors.
 SLICE_NANOSECONDS: Final = 100_000
-_DEFAULT_SLICE: Final = 0
-# Of the system calls `sched_setattr` and `sched_getattr`: neither Python nor older C libraries have functions for them.
-_NUMBERS: Final = {"x86_64": (314, 315), "aarch64": (274, 275), "riscv64": (274, 275)}
+_SLICE_OF_SYSTEM: Final = 0
+# `SCHED_OTHER` and `SCHED_BATCH`: in others the same field means something else, or nothing.
+_POLICIES_WITH_SLICES: Final = frozenset({0, 3})
+# Of `sched_setattr` and `sched_getattr`, for which neither Python nor older C libraries have functions.
+_SYSCALL_NUMBERS: Final = {"x86_64": (314, 315), "aarch64": (274, 275), "riscv64": (274, 275)}
 
 
 def lower_priority(niceness: int = NICENESS) -> None:
     """Let other processes have the processors first; where the system refuses, nothing changes.
 
-    Linux may share processors among sessions, and then among the processes of each (`sched_autogroup_enabled`): there
-    the niceness of a process counts within its session alone. So one that leads a session sets the session's, too.
+    Short slices that this process inherited become those of the system. Linux may share processors among sessions, and
+    then among the processes of each (`sched_autogroup_enabled`): there the niceness of a process counts within its
+    session alone. So one that leads a session sets the session's, too.
     """
     with suppress(OSError):
         os.nice(niceness)
-        _set_slice(_DEFAULT_SLICE)
+    with suppress(OSError):
+        _set_slice(_SLICE_OF_SYSTEM)
     if os.getsid(0) == os.getpid():
         with suppress(OSError):
             _set_of_session(niceness)
@@ -75,15 +79,19 @@ class _Attributes(ctypes.Structure):
 
 
 def _set_slice(nanoseconds: int) -> None:
-    if sys.platform != "linux" or platform.machine() not in _NUMBERS:
+    numbers = _SYSCALL_NUMBERS.get(platform.machine())
+    # A Python of 32 bits has other numbers.
+    if sys.platform != "linux" or numbers is None or sys.maxsize < 1 << 32:
         return
-    setting, getting = _NUMBERS[platform.machine()]
+    set_number, get_number = numbers
     attributes = _Attributes()
-    _call(getting, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
-    attributes.runtime = nanoseconds
-    _call(setting, ctypes.byref(attributes), 0)
+    _call(get_number, ctypes.byref(attributes), ctypes.sizeof(attributes), 0)
+    if attributes.policy in _POLICIES_WITH_SLICES:
+        attributes.runtime = nanoseconds
+        _call(set_number, ctypes.byref(attributes), 0)
 
 
 def _call(number: int, *arguments: object) -> None:
+    """A system call about this thread."""
     if ctypes.CDLL(None, use_errno=True).syscall(number, 0, *arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -16,9 +16,11 @@ import httpx
 import psutil
 import pytest
 
+from foldline.priority import SLICE_NANOSECONDS
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
 from tests.support.processes.http import client
+from tests.support.slices import needs_slices, slice_of
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 KEY = {"Authorization": "Bearer the-only-long-key"}
@@ -119,6 +121,17 @@ def test_a_tenant_that_takes_more_than_its_share_is_answered_there_while_another
             with pytest.raises(httpx.ReadTimeout):
                 caller.post(messages, json=small, timeout=1)
         assert len(processes_of(running)) == 2
+
+
+@needs_slices
+@pytest.mark.timeout(120)
+def test_the_service_has_short_slices_of_a_processor_and_its_process_those_of_the_system(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        session = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}"
+        assert caller.post(f"{session}/messages", json={"messages": said(600)}).status_code == 201
+        (process,) = processes_of(running)
+        assert slice_of(running.process.pid) == SLICE_NANOSECONDS
+        assert slice_of(process.pid) == slice_of(os.getpid()) != SLICE_NANOSECONDS
 
 
 def flood(running: Daemon, caller: httpx.Client, messages: str, others: dict[str, str]) -> None:

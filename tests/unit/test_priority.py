@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from foldline.priority import NICENESS, SLICE_NANOSECONDS
+from tests.support.slices import needs_slices
 
 PROGRAM = """
 import os, pathlib
@@ -28,27 +26,26 @@ print(os.nice(0), *before, *of_session())
 """
 
 SLICES = """
-import pathlib, re, threading
-from foldline.priority import lower_priority, shorten_slices
+import os, threading
+from foldline import priority
+from tests.support.slices import slice_of
 
 def show():
-    print(re.search(r"se.slice *: *([0-9]+)", pathlib.Path("/proc/thread-self/sched").read_text())[1])
+    print(slice_of(os.getpid(), threading.get_native_id()))
 
+{before}
 show()
-shorten_slices()
+priority.shorten_slices()
 show()
 thread = threading.Thread(target=show)
 thread.start()
 thread.join()
-lower_priority()
+priority.lower_priority()
 show()
 """
-
-
-def has_slices() -> bool:
-    """Whether this is a Linux in which a thread may choose its slices, and which shows them."""
-    version = [int(number) for number in re.findall(r"\d+", platform.release())[:2]]
-    return version >= [6, 12] and Path("/proc/thread-self/sched").exists()
+# No system call has this number, and no processor this name.
+REFUSED = "priority._SYSCALL_NUMBERS = dict.fromkeys(priority._SYSCALL_NUMBERS, (9999, 9999))"
+UNKNOWN = "priority._SYSCALL_NUMBERS = {}"
 
 
 def priorities(*, leads_session: bool) -> list[str]:
@@ -72,16 +69,19 @@ def test_a_session_that_another_process_leads_keeps_its_priority() -> None:
     assert (own, after) == (lowered(), before)
 
 
-@pytest.mark.skipif(not has_slices(), reason="Linux lets a thread choose its slices from 6.12 on")
+def slices(before: str = "") -> list[str]:
+    """Before they were shortened, after that, those of a thread that was started then, and after the low priority."""
+    command = [sys.executable, "-c", SLICES.format(before=before)]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.split()
+
+
+@needs_slices
 def test_slices_are_shortened_for_all_threads_and_restored_where_nobody_waits() -> None:
-    done = subprocess.run([sys.executable, "-c", SLICES], capture_output=True, check=True, text=True)
-    before, *shortened, after = done.stdout.split()
+    before, *shortened, after = slices()
     assert shortened == [str(SLICE_NANOSECONDS)] * 2
     assert after == before != str(SLICE_NANOSECONDS)
 
 
-def test_shortening_slices_fails_nowhere() -> None:
-    unknown = "import platform; platform.machine = lambda: 'another'; "
-    for before in ("", unknown):
-        program = f"{before}from foldline.priority import shorten_slices; shorten_slices()"
-        subprocess.run([sys.executable, "-c", program], check=True)
+@pytest.mark.parametrize("before", [REFUSED, UNKNOWN])
+def test_where_slices_cannot_be_chosen_nothing_changes(before: str) -> None:
+    assert len(set(slices(before))) == 1
