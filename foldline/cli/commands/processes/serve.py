@@ -15,9 +15,9 @@ from foldline_worker.hooks.hooks import Hooks
 from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
-from foldline.cli.api_server import open_service, run_api
+from foldline.cli.api_server import SHARED_SWITCH_SECONDS, SWITCH_SECONDS, open_service, run_api
 from foldline.cli.database import check_schema, open_store, settings_of
-from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
+from foldline.cli.listening import Host, Port, announce, check_host, has_keys, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
 from foldline.log.jobs.breakers import Breakers
@@ -74,7 +74,8 @@ def serve(
         ):
             print_parts(settings, store)
             announce(listener, settings, store)
-            run_api(app, listener, settings)
+            is_shared = has_keys(settings, store)
+            run_api(app, listener, settings, switch_seconds=SHARED_SWITCH_SECONDS if is_shared else SWITCH_SECONDS)
 
 
 @contextmanager
