@@ -32,8 +32,6 @@ from foldline.telemetry.tracing import Silent
 # How long a thread with much to do keeps the interpreter from those that answer. An append needs it twenty times, as
 # each statement gives it away, and Python's own 5 ms would make 100 ms of that.
 SWITCH_SECONDS: Final = 0.001
-# The same where tenants share it with a worker, whose thread has much to do after each large append of one of them.
-SHARED_SWITCH_SECONDS: Final = 0.0002
 # Python looks for garbage after so many new objects. After its own 700, a third of the time of a large append goes into
 # that, while other writers to SQLite wait; what is kept longer is little, as hardly any of it is in cycles.
 GARBAGE_OBJECTS: Final = 20_000
@@ -74,17 +72,15 @@ def run_api(
     listener: socket.socket,
     settings: Settings,
     on_started: Callable[[], None] | None = None,
-    *,
-    switch_seconds: float = SWITCH_SECONDS,
 ) -> None:
     """Serve until a signal says to stop, and finish what is under way.
 
-    `on_started` is called once requests are taken. `switch_seconds` is how long one thread keeps the interpreter.
+    `on_started` is called once requests are taken.
     """
     # uvicorn raises the signal that stopped it once more at its end; by default that would kill us before the worker
     # has handed its jobs back, and the notifier has sent its last message.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    sys.setswitchinterval(switch_seconds)
+    sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
     Server(app, settings.stop_seconds, on_started).run(sockets=[listener])

@@ -111,7 +111,7 @@ def telemetry_of(settings: Settings, role: str, *sources: Source) -> Iterator[Si
     Raises:
         CommandFailed: traces are wanted, and the packages for them are not installed.
     """
-    tracing = _tracing(settings, role)
+    tracing = tracing_of(settings, role)
     set_up_logging(settings, tracing)
     for name in unknown_variables():
         logger.warning("%s is no setting, and changes nothing; docs/settings.md lists those there are", name)
@@ -127,7 +127,12 @@ def telemetry_of(settings: Settings, role: str, *sources: Source) -> Iterator[Si
         tracing.close()
 
 
-def _tracing(settings: Settings, role: str) -> Tracing:
+def tracing_of(settings: Settings, role: str) -> Tracing:
+    """The tracing of a process in this role; the caller closes it.
+
+    Raises:
+        CommandFailed: traces are wanted, and the packages for them are not installed.
+    """
     if settings.traces_url is None:
         return Silent()
     try:

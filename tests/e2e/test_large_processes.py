@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import psutil
 import pytest
+from foldline_api.http.bounds.large_processes import PROCESS_NAME
 
 from foldline.priority import SLICE_NANOSECONDS
 from tests.support.eventually import eventually
@@ -51,7 +52,7 @@ def said(number: int) -> list[dict[str, Any]]:
 
 def processes_of(running: Daemon) -> list[psutil.Process]:
     children = psutil.Process(running.process.pid).children()
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    return [child for child in children if child.name() == PROCESS_NAME]
 
 
 @pytest.mark.timeout(120)

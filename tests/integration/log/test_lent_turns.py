@@ -10,18 +10,18 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from foldline_api.http.bounds import lent_turns
-from foldline_api.http.bounds.lent_turns import LentTurns, lend
 from sqlalchemy import event
 
+from foldline.log.storage.engines import lent_turns
 from foldline.log.storage.engines.addresses import address_of
+from foldline.log.storage.engines.lent_turns import LentTurns, lend
 from foldline.log.storage.engines.opening import open_engines
 from foldline.log.storage.pauses import PAUSE_PER_SECOND
 from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 
 PATIENCE_SECONDS = 20
-LONG_SECONDS = 0.05
+LONG_SECONDS = 0.035
 
 
 class Lending:

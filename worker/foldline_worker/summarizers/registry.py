@@ -19,6 +19,7 @@ from foldline.summarizer_file import OPENAI, summarizer_rows, writers_of
 from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.tracing import Tracing
+from foldline.telemetry.worker_metrics import WorkerMetrics
 from foldline_worker.cancellation import Cancellation
 from foldline_worker.summarizers import extractive
 from foldline_worker.summarizers.contract import (
@@ -82,7 +83,7 @@ def check_summarizer(settings: Settings) -> None:
 def create_summarizer(
     settings: Settings,
     tracing: Tracing | None = None,
-    metrics: Metrics | None = None,
+    metrics: WorkerMetrics | None = None,
     breakers: Breakers | None = None,
 ) -> Summarizer:
     """The summarizers that the settings name, with the providers that they have keys for.
@@ -205,7 +206,7 @@ class SummarizerChain:
 class BudgetWatch:
     """Looks whether a budget is spent, and counts how often it is."""
 
-    def __init__(self, budgets: Budgets | None, metrics: Metrics) -> None:
+    def __init__(self, budgets: Budgets | None, metrics: WorkerMetrics) -> None:
         self._budgets = budgets
         self._metrics = metrics
 
@@ -270,7 +271,7 @@ class Guarded:
 class Metered:
     """Wraps a summarizer and counts its summaries, with its name and model as labels."""
 
-    def __init__(self, summarizer: Summarizer, metrics: Metrics, *, provider: str, model: str | None) -> None:
+    def __init__(self, summarizer: Summarizer, metrics: WorkerMetrics, *, provider: str, model: str | None) -> None:
         self._summarizer = summarizer
         self._metrics = metrics
         self._names = (provider, model or NO_MODEL)
@@ -293,7 +294,7 @@ class MeteredProvider:
     What they used is counted in the payer's budgets.
     """
 
-    def __init__(self, summarizer: Summarizer, metrics: Metrics, budgets: Budgets | None) -> None:
+    def __init__(self, summarizer: Summarizer, metrics: WorkerMetrics, budgets: Budgets | None) -> None:
         self._summarizer = summarizer
         self._metrics = metrics
         self._budgets = budgets
@@ -319,7 +320,7 @@ def _report(name: str, error: Exception) -> None:
     logger.warning("how summarizer %s ended is not noted: %s", name, describe(error))
 
 
-def _counted(summarize: Callable[[], SummaryDraft], metrics: Metrics, names: tuple[str, str]) -> SummaryDraft:
+def _counted(summarize: Callable[[], SummaryDraft], metrics: WorkerMetrics, names: tuple[str, str]) -> SummaryDraft:
     started = perf_counter()
     try:
         draft = summarize()

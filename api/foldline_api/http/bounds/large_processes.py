@@ -10,15 +10,14 @@ import asyncio
 import logging
 import multiprocessing
 import os
-import signal
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, count
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -30,9 +29,9 @@ from starlette.datastructures import Headers
 from foldline.log.errors import OutcomeUnknown, Unavailable
 from foldline.log.events import Event
 from foldline.log.storage.engines.database_file import KnownFile
+from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
-from foldline.priority import lower_priority
-from foldline_api.http.bounds.lent_turns import LentTurns, lend
+from foldline.part_process import begin_part
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
@@ -43,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 # For what they are doing when the service stops, which has waited for its requests already.
 END_SECONDS: Final = 3.0
+PROCESS_NAME: Final = "foldline-large"
 
 Endpoint: TypeAlias = Callable[..., Response]
 
@@ -214,7 +214,7 @@ class LargeProcesses:
                 self._pools.remove(pool)
         # A new interpreter: a fork would copy locks that other threads hold.
         its_bodies, bodies = multiprocessing.Pipe(duplex=False)
-        with _lending(turns) as its_turns, its_bodies, ExitStack() as failed:
+        with lending(turns) as its_turns, its_bodies, ExitStack() as failed:
             failed.callback(bodies.close)
             executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
             others = {*multiprocessing.active_children()}
@@ -227,21 +227,6 @@ class LargeProcesses:
         return pool, future
 
 
-@contextmanager
-def _lending(turns: Turns | None) -> Iterator[Connection]:
-    """The end of a connection on which turns are lent, for a process that is started in the block.
-
-    Behind it nobody else has that end, so that the lending ends with the process.
-    """
-    ours, its = multiprocessing.Pipe()
-    with its:
-        if turns is None:
-            ours.close()
-        else:
-            Thread(target=lend, args=(turns, ours), name="foldline-turns", daemon=True).start()
-        yield its
-
-
 def _publish(service: AppState, ended: Future[_Answered]) -> None:
     if not ended.cancelled() and ended.exception() is None:
         for event in ended.result().events:
@@ -252,22 +237,10 @@ _process: Final = LargeProcess()
 
 
 def _begin(turns: Connection, bodies: Connection) -> None:
-    """Begin a process: it leaves the signals of the service's group to the service, and ends with it."""
+    """Begin a process."""
     _process.outer_turn = LentTurns(turns).one
     _process.body = partial(received, bodies)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError):
-        os.setsid()
-    # What is left of a processor is enough for it: the small requests come first.
-    lower_priority()
-    Thread(target=_end_with_service, name="foldline-parent", daemon=True).start()
-
-
-def _end_with_service() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
+    begin_part(PROCESS_NAME)
 
 
 def _body_of(order: _Order) -> Pieces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -12,10 +12,12 @@ import typer
 from foldline_api.app import create_app
 from foldline_worker.embedded import BrokerOutside, EmbeddedWorker, WorkerDidNotStart
 from foldline_worker.hooks.hooks import Hooks
+from foldline_worker.processes.beside_service import WorkerProcess
 from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
-from foldline.cli.api_server import SHARED_SWITCH_SECONDS, SWITCH_SECONDS, open_service, run_api
+from foldline.cli.api_server import open_service, run_api
+from foldline.cli.commands.processes.worker_part import open_worker
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, has_keys, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
@@ -74,8 +76,7 @@ def serve(
         ):
             print_parts(settings, store)
             announce(listener, settings, store)
-            is_shared = has_keys(settings, store)
-            run_api(app, listener, settings, switch_seconds=SHARED_SWITCH_SECONDS if is_shared else SWITCH_SECONDS)
+            run_api(app, listener, settings)
 
 
 @contextmanager
@@ -87,8 +88,17 @@ def _migrated_store(settings: Settings, signals: Signals) -> Iterator[Store]:
         yield store
 
 
+def _worker(
+    settings: Settings, store: Store, hooks: Hooks, signals: Signals
+) -> AbstractContextManager[EmbeddedWorker | WorkerProcess]:
+    """The worker: a process of its own if tenants share the service, unless the settings want none."""
+    if settings.large_request_processes and has_keys(settings, store):
+        return WorkerProcess(partial(open_worker, settings), store, signals.metrics, settings.stop_seconds)
+    return _in_threads(settings, store, hooks, signals)
+
+
 @contextmanager
-def _worker(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
+def _in_threads(settings: Settings, store: Store, hooks: Hooks, signals: Signals) -> Iterator[EmbeddedWorker]:
     worker = EmbeddedWorker(
         settings, store, create_summarizer(settings, signals.tracing, signals.metrics, Breakers(store)), hooks, signals
     )

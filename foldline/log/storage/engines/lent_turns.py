@@ -1,4 +1,4 @@
-"""The turns at SQLite's one writer that a process gets from the service which started it.
+"""The turns at SQLite's one writer that processes get from the service which started them.
 
 SQLite's own lock would starve whoever waits for it: a writer looks again after pauses of up to a tenth of a second, and
 another process that commits and begins anew is faster.
@@ -6,9 +6,11 @@ another process that commits and begins anew is faster.
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
+from threading import Thread
 from typing import Final
 
 from foldline.log.storage.turns import WRITING_FOR, Turns
@@ -36,6 +38,21 @@ class LentTurns:
         finally:
             with suppress(OSError):
                 self._connection.send(None)
+
+
+@contextmanager
+def lending(turns: Turns | None) -> Iterator[Connection]:
+    """The end of a connection on which turns are lent, if there are any, for a process that is started in the block.
+
+    Behind it nobody else has that end, so that the lending ends with the process.
+    """
+    ours, its = multiprocessing.Pipe()
+    with its:
+        if turns is None:
+            ours.close()
+        else:
+            Thread(target=lend, args=(turns, ours), name="foldline-turns", daemon=True).start()
+        yield its
 
 
 def lend(turns: Turns, connection: Connection) -> None:

@@ -1,0 +1,126 @@
+"""The worker of a shared service: a process of its own does the jobs, and nobody can see that in the answers."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+from foldline_worker.processes.beside_service import PROCESS_NAME
+
+from tests.support.eventually import eventually
+from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes.http import client
+
+LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
+NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
+VARIABLES = {"FOLDLINE_METRICS_PORT": "0", "FOLDLINE_API_KEYS": "ours:the-only-long-key"}
+SECONDS = 60
+SOON_SECONDS = 5
+SUMMARIES = re.compile(r'^foldline_jobs_ended_total\{.*state="succeeded".*\} (\S+)$', re.MULTILINE)
+
+
+@contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[tuple[Daemon, httpx.Client]]:
+    """The command on a file, and a caller with its key."""
+    variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **VARIABLES, **variables}
+    with (
+        daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables, is_anew=True) as running,
+        client(running.ready.removeprefix("listening on "), timeout_seconds=SECONDS) as caller,
+    ):
+        caller.headers["Authorization"] = "Bearer the-only-long-key"
+        yield running, caller
+
+
+def workers_of(running: Daemon) -> list[psutil.Process]:
+    return [child for child in psutil.Process(running.process.pid).children() if child.name() == PROCESS_NAME]
+
+
+def the_worker_of(running: Daemon) -> psutil.Process:
+    eventually(lambda: workers_of(running) != [], SECONDS)
+    (worker,) = workers_of(running)
+    return worker
+
+
+def job_of(caller: httpx.Client, **of_session: Any) -> str:
+    """The address of a job: a new session's summary, which its messages ask for."""
+    session = f"/sessions/{caller.post('/sessions', json={**NEW, **of_session}).json()['id']}"
+    said = [
+        {"role": ("user", "assistant")[at % 2], "content": f"What was said as number {at}. " * 8} for at in range(60)
+    ]
+    for first in range(0, 240, 60):
+        assert caller.post(f"{session}/messages", json={"messages": said}).status_code == 201, first
+    (job, *_) = caller.get(f"{session}/jobs").json()["items"]
+    return f"/jobs/{job['id']}"
+
+
+def await_end(caller: httpx.Client, job: str, seconds: float = SECONDS) -> None:
+    eventually(lambda: caller.get(job).json()["state"] == "succeeded", seconds)
+
+
+@pytest.mark.timeout(120)
+def test_jobs_are_done_in_a_process_that_is_replaced_if_it_ends(tmp_path: Path) -> None:
+    with serving(tmp_path) as (running, caller):
+        worker = the_worker_of(running)
+        await_end(caller, job_of(caller))
+        # It gets a message of each job: the sweep would take longer.
+        await_end(caller, job_of(caller), SOON_SECONDS)
+        # What is sent to the group of the service is the service's alone.
+        assert os.getpgid(worker.pid) != os.getpgid(running.process.pid)
+
+        counted = running.printed.partition("metrics and probes on ")[2].split()[0]
+        assert sum(float(found) for found in SUMMARIES.findall(httpx.get(f"{counted}/metrics").text)) == 2
+
+        worker.suspend()
+        job = job_of(caller)
+        assert caller.get(job).json()["state"] == "queued"
+        worker.kill()
+        await_end(caller, job)
+        assert the_worker_of(running).pid != worker.pid
+        assert httpx.get(f"{counted}/healthz").status_code == 200
+    assert "ended by itself; another one begins" in running.printed
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_the_process_ends_with_its_service_and_with_nothing_else(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(tmp_path, FOLDLINE_STOP_SECONDS="2") as (running, caller):
+        worker = the_worker_of(running)
+        # Some stop a service by a signal to each of its processes.
+        worker.send_signal(signal.SIGTERM)
+        await_end(caller, job_of(caller))
+        assert worker.is_running()
+        os.kill(running.process.pid, number)
+        running.process.wait(SECONDS)
+        eventually(lambda: not worker.is_running(), 10)
+
+
+@pytest.mark.timeout(120)
+def test_a_process_that_hangs_does_not_keep_its_service_from_ending(tmp_path: Path) -> None:
+    with serving(tmp_path, FOLDLINE_STOP_SECONDS="1") as (running, _):
+        worker = the_worker_of(running)
+        worker.suspend()
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(20)
+        eventually(lambda: not worker.is_running(), 10)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"FOLDLINE_API_KEYS": ""},
+        pytest.param({"FOLDLINE_LARGE_REQUEST_PROCESSES": "0"}, marks=pytest.mark.thorough),
+    ],
+)
+def test_a_service_for_one_does_the_jobs_itself(tmp_path: Path, variables: dict[str, str]) -> None:
+    with serving(tmp_path, **variables) as (running, caller):
+        await_end(caller, job_of(caller))
+        assert workers_of(running) == []
