@@ -9,13 +9,13 @@ from typing import Final
 
 from foldline.active_tenants import ActiveTenants
 
-# So many times as long as a tenant kept the writer, its large requests leave it to the others: then one in fifty of the
-# others' transactions waits for one of them, and of an agent that writes all the time fewer than one in a hundred.
-PAUSE_PER_SECOND: Final = 50
-SECONDS_MAX: Final = 4.0
+# So many times as long as a tenant kept the writer, its large requests leave it to the others. Of an agent that writes
+# all the time, fewer than one transaction in a hundred then waits for one of them.
+PAUSE_PER_SECOND: Final = 150
+SECONDS_MAX: Final = 6.0
 # What takes less holds up nobody for long, so it may come more often in proportion. After the append of an agent's
-# step, of one to five milliseconds as disks go, the pause is 3 to 60 milliseconds.
-LONG_SECONDS: Final = 0.02
+# step, of one to five milliseconds as disks go, the pause is 5 to 125 milliseconds.
+LONG_SECONDS: Final = 0.03
 
 
 @dataclass(slots=True)
