@@ -291,7 +291,8 @@ class Settings(BaseSettings):
         le=16,
         description="Processes of their own for large requests, if callers need keys. They start when the first comes; "
         "each takes some 150 MB. One more answers small requests of a tenant that takes more than its share of the "
-        "threads while others ask. With 0 threads answer all of them, which slows others down.",
+        "threads while others ask, and one is the worker of `serve` if there are keys at its start. With 0, threads do "
+        "all of that, which slows others down.",
     )
     large_request_bytes: int = Field(256 << 10, ge=1024, description="Size of a body above which a request is large.")
     key_requests_per_second: int = Field(

@@ -26,8 +26,8 @@ $ FOLDLINE_PORT=9000 FOLDLINE_LOG_LEVEL=debug foldline serve
 
 ## One process
 
-`foldline serve` runs the API and a worker in one process, with a broker inside. It creates its database when it starts,
-and migrates it.
+`foldline serve` runs the API and a worker in one process, with a broker inside. Where callers need keys, the worker is
+a process beside it. It creates its database when it starts, and migrates it.
 
 The database is the SQLite file `foldline.db` in the folder where you start the service. While the service runs,
 `foldline.db-wal` and `foldline.db-shm` are beside it. To use another file, give an absolute path after four slashes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import socket
 import sys
@@ -24,6 +23,7 @@ from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import installed_hooks
 from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.store import Store
+from foldline.service_process import collect_rarely
 from foldline.settings import Settings
 from foldline.telemetry.logs import set_up_logging
 from foldline.telemetry.metrics import Signals
@@ -32,9 +32,6 @@ from foldline.telemetry.tracing import Silent
 # How long a thread with much to do keeps the interpreter from those that answer. An append needs it twenty times, as
 # each statement gives it away, and Python's own 5 ms would make 100 ms of that.
 SWITCH_SECONDS: Final = 0.001
-# Python looks for garbage after so many new objects. After its own 700, a third of the time of a large append goes into
-# that, while other writers to SQLite wait; what is kept longer is little, as hardly any of it is in cycles.
-GARBAGE_OBJECTS: Final = 20_000
 
 
 @contextmanager
@@ -62,7 +59,6 @@ def open_service(settings: Settings, process: LargeProcess, file: KnownFile | No
     """
     set_up_logging(settings, Silent())
     use_models_file(settings.models_file)
-    gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
     with open_store(settings, process, file, process.outer_turn) as store:
         yield service_on(settings, store)
 
@@ -82,5 +78,5 @@ def run_api(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     sys.setswitchinterval(SWITCH_SECONDS)
-    gc.set_threshold(GARBAGE_OBJECTS, *gc.get_threshold()[1:])
+    collect_rarely()
     Server(app, settings.stop_seconds, on_started).run(sockets=[listener])

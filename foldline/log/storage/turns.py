@@ -123,13 +123,13 @@ class Turns:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """A block in which another process writes for a large request of the current thread's tenant."""
+        """A block in which another process writes for a request of the current thread's tenant."""
         with self.alone():
             began = self.pauses.now()
             try:
                 yield
             finally:
-                self.pauses.end_large(WRITING_FOR.get(), self.pauses.now() - began)
+                self.pauses.end_lent(WRITING_FOR.get(), self.pauses.now() - began)
 
     def _take(self, *, shares: bool) -> _Shared:
         """Wait for a turn; the transaction to write in."""

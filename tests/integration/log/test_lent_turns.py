@@ -152,5 +152,5 @@ def test_a_tenant_pauses_after_a_turn_of_its_large_request(lending: Lending) -> 
     lending.its.send(None)
     # It has its turn when the service has heard of the end.
     lending.write("ours").result(PATIENCE_SECONDS)
-    assert lending.turns.pauses.seconds_for("theirs") == pytest.approx(LONG_SECONDS * PAUSE_PER_SECOND)
-    assert lending.turns.pauses.seconds_for("ours") == 0
+    assert lending.turns.pauses.of_large("theirs") == pytest.approx(LONG_SECONDS * PAUSE_PER_SECOND)
+    assert lending.turns.pauses.of_large("ours") == 0

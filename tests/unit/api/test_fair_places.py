@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 from foldline_api.http.bounds import places as places_module
-from foldline_api.http.bounds.places import FairPlaces, Places
-
-from foldline.settings import Settings
+from foldline_api.http.bounds.places import FairPlaces
 
 PAUSING, OTHER = "pausing", "other"
 PAUSE_SECONDS = 3600.0
@@ -48,10 +46,10 @@ def run(scenario: Coroutine[Any, Any, None]) -> None:
 
 def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleeping) -> None:
     order: list[str] = []
-    places = Places(Settings(large_requests=1), pause)
+    places = FairPlaces(1, pause=pause)
 
     async def request(tenant: str, name: str, *, pauses: bool) -> None:
-        async with places.large.one(tenant, pauses=pauses):
+        async with places.one(tenant, pauses=pauses):
             order.append(name)
 
     async def scenario() -> None:

@@ -23,7 +23,7 @@ from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.store import Store
 from foldline.log.storage.turns import OuterTurn
-from foldline.part_process import begin_part
+from foldline.service_process import begin_part
 from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.worker_metrics import RelayedMetrics, WorkerMetrics, count_relayed
 from foldline_worker.embedded import EmbeddedWorker
@@ -56,8 +56,10 @@ class _WorkerPart(NamedTuple):
 class WorkerProcess:
     """A context manager that has the store's jobs done by a process beside this one; if it ends, another one begins.
 
-    It returns from the start at once. Until the process is ready, jobs wait in the database.
+    Its start returns at once. Until the process is ready, jobs wait in the database.
     """
+
+    _part: _WorkerPart
 
     def __init__(self, open_worker: OpenWorker, store: Store, metrics: WorkerMetrics, stop_seconds: float) -> None:
         self._open_worker = open_worker
@@ -67,7 +69,6 @@ class WorkerProcess:
         self._stopping = Event()
         # While it is held, no process begins.
         self._beginning = Lock()
-        self._part = self._begun()
         self._thread = Thread(target=self._run, name="foldline-counts", daemon=True)
 
     @property
@@ -76,6 +77,7 @@ class WorkerProcess:
         return self._part.process.is_alive()
 
     def __enter__(self) -> Self:
+        self._part = self._begun()
         self._store.subscribe(self._on_event)
         self._thread.start()
         return self

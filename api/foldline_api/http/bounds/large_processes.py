@@ -31,7 +31,7 @@ from foldline.log.events import Event
 from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
-from foldline.part_process import begin_part
+from foldline.service_process import begin_part
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from anyio import CapacityLimiter, sleep
 
+from foldline.log.storage.pauses import Pauses
 from foldline.settings import Settings
 from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.bounds.shares import Shares
@@ -103,10 +104,11 @@ class Places:
     `beyond_shares` is the one for small requests of tenants that take more than their share of its threads.
     """
 
-    def __init__(self, settings: Settings, pause: Callable[[str], float] | None = None) -> None:
+    def __init__(self, settings: Settings, pauses: Pauses | None = None) -> None:
         self._settings = settings
-        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pause)
-        self.beyond_shares = FairPlaces(1, pause=pause)
+        of_large, of_small = (pauses.of_large, pauses.of_small) if pauses else (None, None)
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, of_large)
+        self.beyond_shares = FairPlaces(1, pause=of_small)
         self.small = FairPlaces(settings.threads)
         self.shares = Shares()
 
