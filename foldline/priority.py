@@ -17,9 +17,9 @@ _OF_SESSION: Final = Path("/proc/self/autogroup")
 _TRIES: Final = 10
 _TRY_SECONDS: Final = 0.12
 
-# The shortest that Linux takes. Its own are of 0.7 to 2.8 ms, longer on more processors.
+# The shortest and the longest that Linux takes. Its own are of 0.7 to 2.8 ms, longer on more processors.
 SLICE_NANOSECONDS: Final = 100_000
-_SLICE_OF_SYSTEM: Final = 0
+LONG_SLICE_NANOSECONDS: Final = 100_000_000
 # `SCHED_OTHER` and `SCHED_BATCH`: in others the same field means something else, or nothing.
 _POLICIES_WITH_SLICES: Final = frozenset({0, 3})
 # Of `sched_setattr` and `sched_getattr`, for which neither Python nor older C libraries have functions.
@@ -29,14 +29,16 @@ _SYSCALL_NUMBERS: Final = {"x86_64": (314, 315), "aarch64": (274, 275), "riscv64
 def lower_priority(niceness: int = NICENESS) -> None:
     """Let other processes have the processors first; where the system refuses, nothing changes.
 
-    Short slices that this process inherited become those of the system. Linux may share processors among sessions, and
-    then among the processes of each (`sched_autogroup_enabled`): there the niceness of a process counts within its
-    session alone. So one that leads a session sets the session's, too.
+    This thread, and those that are started from now on, also get long slices of a processor: Linux takes it away from
+    them at once for a thread with shorter ones that wakes up, which would wait until the kernel's next tick otherwise,
+    whatever the niceness (`sched_setattr`, from 6.12 on). Linux may share processors among sessions, and then
+    among the processes of each (`sched_autogroup_enabled`): there the niceness of a process counts within its session
+    alone. So one that leads a session sets the session's, too.
     """
     with suppress(OSError):
         os.nice(niceness)
     with suppress(OSError):
-        _set_slice(_SLICE_OF_SYSTEM)
+        _set_slice(LONG_SLICE_NANOSECONDS)
     if os.getsid(0) == os.getpid():
         with suppress(OSError):
             _set_of_session(niceness)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from foldline.priority import NICENESS, SLICE_NANOSECONDS
+from foldline.priority import LONG_SLICE_NANOSECONDS, NICENESS, SLICE_NANOSECONDS
 from tests.support.slices import needs_slices
 
 PROGRAM = """
@@ -76,10 +76,11 @@ def slices(before: str = "") -> list[str]:
 
 
 @needs_slices
-def test_slices_are_shortened_for_all_threads_and_restored_where_nobody_waits() -> None:
+def test_slices_are_shortened_for_all_threads_and_long_where_nobody_waits() -> None:
     before, *shortened, after = slices()
     assert shortened == [str(SLICE_NANOSECONDS)] * 2
-    assert after == before != str(SLICE_NANOSECONDS)
+    assert after == str(LONG_SLICE_NANOSECONDS)
+    assert SLICE_NANOSECONDS < int(before) < LONG_SLICE_NANOSECONDS
 
 
 @pytest.mark.parametrize("before", [REFUSED, UNKNOWN])

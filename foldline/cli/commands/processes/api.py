@@ -17,6 +17,7 @@ from foldline.cli.listening import Host, Port, announce, check_host, listener_fo
 from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_broker, check_database, print_status, telemetry_of
 from foldline.log.storage.store import Store
+from foldline.priority import shorten_slices
 from foldline.settings import Settings
 from foldline.telemetry.health import DATABASE, Subject, known_backlog, parts_of
 from foldline.telemetry.metric_catalog import Source
@@ -56,6 +57,7 @@ def api(
     )
     check_database(settings, "api")
     check_broker(settings, "api")
+    shorten_slices()
     with (
         telemetry_of(settings, "api", Source.API) as signals,
         _checked_store(settings, signals) as store,
