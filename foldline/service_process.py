@@ -1,4 +1,4 @@
-"""What the processes of a service begin with."""
+"""How a process begins that a service starts for a part of its work, and how it ends with the service."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import signal
 from contextlib import suppress
 from multiprocessing.connection import wait
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Final
 
 from foldline.priority import lower_priority
 
+# Held while one is started: whoever looks which process is new finds no other.
+BEGINNING: Final = Lock()
 # Python looks for garbage after so many new objects. After its own 700, a third of the time of a large append goes into
 # that, while other writers to SQLite wait; what is kept longer is little, as hardly any of it is in cycles.
 GARBAGE_OBJECTS: Final = 20_000

@@ -64,7 +64,7 @@ def check_database(settings: Settings, command: str) -> None:
         problem = "SQLite is none" if is_named else "FOLDLINE_DATABASE_URL is not set"
         raise CommandFailed(
             f"`foldline {command}` needs a database that other processes write to as well, and {problem}: set "
-            f"FOLDLINE_DATABASE_URL to {POSTGRESQL}. On SQLite, `foldline serve` does everything in one process"
+            f"FOLDLINE_DATABASE_URL to {POSTGRESQL}. On SQLite, `foldline serve` does everything by itself"
         )
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any, Protocol
 
-from foldline.log.events import Event
+from foldline.log.events import BranchSummarized, CompactionMade, Event
+from foldline.telemetry.logs import Contained, describe
+
+logger = logging.getLogger(__name__)
 
 
 class WorkerMetrics(Protocol):
@@ -28,9 +33,10 @@ class WorkerMetrics(Protocol):
 
 
 class RelayedMetrics:
-    """Metrics of another process: each call is sent to it. Several threads may use this; a send waits for its reader.
+    """Metrics of another process: each call is sent to it. Several threads may use this.
 
-    What cannot be sent is lost, as the other process has ended.
+    A send waits while the pipe is full, which has room for hundreds: then the other process is stopped, and with it
+    those whom a wait could bother. What cannot be sent is lost, as that process has ended.
     """
 
     def __init__(self, connection: Connection[Any, Any]) -> None:
@@ -38,8 +44,9 @@ class RelayedMetrics:
         self._lock = Lock()
 
     def count(self, event: Event) -> None:
-        """See `WorkerMetrics`."""
-        self._send("count", event)
+        """See `WorkerMetrics`. What was said stays in this process: nothing counts it."""
+        has_facts = isinstance(event, CompactionMade | BranchSummarized)
+        self._send("count", replace(event, facts={}) if has_facts else event)
 
     def expect_summarizer(self, provider: str, model: str) -> None:
         """See `WorkerMetrics`."""
@@ -58,9 +65,8 @@ class RelayedMetrics:
             self._connection.send((method, arguments))
 
 
-def count_relayed(connection: Connection[Any, Any], metrics: WorkerMetrics) -> None:
-    """Count what is sent on a connection of `RelayedMetrics`, until its other end is closed."""
-    with suppress(EOFError, OSError):
-        while True:
-            method, arguments = connection.recv()
-            getattr(metrics, method)(*arguments)
+def count_relayed(call: tuple[str, tuple[Any, ...]], metrics: WorkerMetrics) -> None:
+    """Count what `RelayedMetrics` sent; what cannot be counted is logged."""
+    method, arguments = call
+    with Contained(lambda error: logger.error("not counted: %s", describe(error))):
+        getattr(metrics, method)(*arguments)

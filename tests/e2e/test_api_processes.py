@@ -12,7 +12,7 @@ import psutil
 import pytest
 from foldline_api.http.known_keys import KNOWN_SECONDS
 
-from foldline.cli.api_processes import END_SECONDS
+from foldline.cli.serving.api_processes import END_SECONDS
 from stack.services.servers import valkey
 from tests.support.eventually import eventually, eventually_gives
 from tests.support.processes.daemons import Daemon, daemon

@@ -118,8 +118,10 @@ def test_an_invalid_setting_is_reported_without_its_value(tmp_path: Path) -> Non
     assert "FOLDLINE_PORT" in done.stderr
 
 
-def test_an_external_broker_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("keys", ["", "ours:the-only-long-key"])
+def test_an_external_broker_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str) -> None:
     monkeypatch.setenv("FOLDLINE_BROKER_URL", "redis://:secret@127.0.0.1:1/0")
+    monkeypatch.setenv("FOLDLINE_API_KEYS", keys)
 
     done = foldline("serve", "--port", "0", "--database-url", f"sqlite:///{tmp_path}/foldline.db")
 

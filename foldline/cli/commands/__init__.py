@@ -15,9 +15,7 @@ class Listed(NamedTuple):
 
 
 COMMANDS: Final = {
-    "serve": Listed(
-        "processes.serve", "serve", "Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM."
-    ),
+    "serve": Listed("processes.serve", "serve", "Serve the API and its worker, until stopped with Ctrl-C or SIGTERM."),
     "run": Listed("run", "run", "Run an agent whose history may outgrow its model's window: `foldline run -- claude`."),
     "mcp": Listed(
         "mcp",

@@ -48,7 +48,7 @@ class Pauses:
     def end_lent(self, tenant: str, seconds: float) -> None:
         """A turn of one of those requests of a tenant has ended, which took so long."""
         now = self.now()
-        if self._writers.has_others(tenant):
+        if tenant and self._writers.has_others(tenant):
             last = self._ends.get(tenant, _Ends())
             pause = seconds * PAUSE_PER_SECOND
             ends = _Ends(

@@ -24,8 +24,8 @@ from foldline_api.http.known_keys import Caller
 from foldline_api.http.request import ApiRequest
 from starlette.datastructures import Headers
 
-from foldline.cli.api_server import open_service
 from foldline.cli.database import open_store
+from foldline.cli.serving.api_server import open_service
 from foldline.log.errors import OutcomeUnknown
 from foldline.log.storage.store import Store
 from foldline.settings import Settings

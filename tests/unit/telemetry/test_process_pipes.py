@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from prometheus_client.metrics_core import Metric as Family
 
-from foldline.cli import api_processes
+from foldline.cli.serving import api_processes
 from foldline.telemetry.metrics import Metrics
 from foldline.telemetry.process_pipes import SERVES, ProcessPipe, answer_questions, metrics_of
 

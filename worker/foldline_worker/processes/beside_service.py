@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Event, Lock, Thread
+from time import monotonic
 from typing import Any, Final, NamedTuple, Self, TypeAlias
 
 from foldline.log.events import Event as LogEvent
@@ -23,7 +24,7 @@ from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.store import Store
 from foldline.log.storage.turns import OuterTurn
-from foldline.service_process import begin_part
+from foldline.service_process import BEGINNING, begin_part
 from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.worker_metrics import RelayedMetrics, WorkerMetrics, count_relayed
 from foldline_worker.embedded import EmbeddedWorker
@@ -32,11 +33,14 @@ logger = logging.getLogger(__name__)
 
 # A new interpreter: a fork would copy locks that other threads hold.
 SPAWN: Final = multiprocessing.get_context("spawn")
-# Between the end of a process and the start of the next, so that one which cannot start does not use up a core.
+# Between the end of a process and the start of the next; doubled for each that ends soon after its start, so that one
+# which cannot start does not use up a core.
 RESTART_SECONDS: Final = 1.0
-# For what the process does after its worker has stopped.
+RESTART_SECONDS_MAX: Final = 60.0
+SOON_SECONDS: Final = 60.0
+# For what the process does after its worker and its hooks have stopped.
 END_SECONDS: Final = 3.0
-# How often the process looks whether its worker still runs.
+# How often the process looks whether its worker still runs, and the service whether the process does.
 LOOK_SECONDS: Final = 1.0
 PROCESS_NAME: Final = "foldline-worker"
 
@@ -51,6 +55,11 @@ class _WorkerPart(NamedTuple):
     process: BaseProcess
     queues: Connection[Any, Any]
     counts: Connection[Any, Any]
+    began: float
+
+    @property
+    def is_young(self) -> bool:
+        return monotonic() - self.began < SOON_SECONDS
 
 
 class WorkerProcess:
@@ -65,69 +74,87 @@ class WorkerProcess:
         self._open_worker = open_worker
         self._store = store
         self._metrics = metrics
-        self._stop_seconds = stop_seconds
+        # Those of the worker, then those of its hooks.
+        self._end_seconds = 2 * stop_seconds + END_SECONDS
+        self._restart_seconds = RESTART_SECONDS
         self._stopping = Event()
-        # While it is held, no process begins.
-        self._beginning = Lock()
-        self._thread = Thread(target=self._run, name="foldline-counts", daemon=True)
+        # Held while a queue is sent, and while the process is exchanged: a number of a closed pipe may be that of
+        # another file.
+        self._exchange = Lock()
+        self._watch = Thread(target=self._run, name="foldline-worker-watch", daemon=True)
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process runs."""
-        return self._part.process.is_alive()
+        """Whether the process runs, and is not one of several that ended soon after their start."""
+        part = self._part
+        return part.process.is_alive() and not (part.is_young and self._restart_seconds > RESTART_SECONDS)
 
     def __enter__(self) -> Self:
         self._part = self._begun()
         self._store.subscribe(self._on_event)
-        self._thread.start()
+        self._watch.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._store.unsubscribe(self._on_event)
-        with self._beginning:
+        with self._exchange:
             self._stopping.set()
+            self._part.queues.close()
         process = self._part.process
-        self._part.queues.close()
-        process.join(self._stop_seconds + END_SECONDS)
+        process.join(self._end_seconds)
         if process.is_alive():
             logger.warning("the worker's process %s did not end in time, and is killed", process.pid)
             process.kill()
             process.join()
-        self._thread.join()
+        self._watch.join(END_SECONDS)
 
     def _on_event(self, event: LogEvent) -> None:
         if isinstance(event, JobWaits):
-            # A pipe that is full has such a message already, and a process that begins finds the jobs by itself.
-            with suppress(OSError):
+            # Of a full pipe all messages are read before long, and a process that begins finds the jobs by itself.
+            with self._exchange, suppress(OSError):
                 self._part.queues.send(event.queue)
 
     def _run(self) -> None:
-        """Count what the process counts, and begin another one if it ends by itself."""
-        while not self._stopping.is_set():
-            with self._part.counts as counts:
-                count_relayed(counts, self._metrics)
-            if self._stopping.wait(RESTART_SECONDS):
-                break
-            logger.error("the worker's process %s ended by itself; another one begins", self._part.process.pid)
-            with self._beginning, Contained(lambda error: logger.error("it did not begin: %s", describe(error))):
-                if not self._stopping.is_set():
-                    self._part.queues.close()
-                    self._part.process.join()
-                    self._part = self._begun()
+        """Count what the process counts, and begin another one when it ends by itself."""
+        while True:
+            part = self._part
+            with part.counts:
+                self._count(part)
+            if self._stopping.wait(self._restart_seconds):
+                return
+            logger.error("the worker's process %s ended by itself; another one begins", part.process.pid)
+            doubled = min(2 * self._restart_seconds, RESTART_SECONDS_MAX)
+            self._restart_seconds = doubled if part.is_young else RESTART_SECONDS
+            self._replace(part)
+
+    def _count(self, part: _WorkerPart) -> None:
+        """Count until the process ends. A program that a hook started may keep its end of the pipe open for longer."""
+        with suppress(EOFError, OSError):
+            while (is_sent := part.counts.poll(LOOK_SECONDS)) or part.process.is_alive():
+                if is_sent:
+                    count_relayed(part.counts.recv(), self._metrics)
+
+    def _replace(self, part: _WorkerPart) -> None:
+        with self._exchange, Contained(lambda error: logger.error("it did not begin: %s", describe(error))):
+            if not self._stopping.is_set():
+                part.queues.close()
+                part.process.join()
+                self._part = self._begun()
 
     def _begun(self) -> _WorkerPart:
-        its_queues, queues = SPAWN.Pipe(duplex=False)
-        counts, its_counts = SPAWN.Pipe(duplex=False)
-        with lending(self._store.turns) as its_turns, its_queues, its_counts, ExitStack() as failed:
-            for connection in (queues, counts):
-                failed.callback(connection.close)
+        with ExitStack() as failed:
+            its_queues, queues = (failed.enter_context(end) for end in SPAWN.Pipe(duplex=False))
+            counts, its_counts = (failed.enter_context(end) for end in SPAWN.Pipe(duplex=False))
             # A thread that appends must not wait here.
             os.set_blocking(queues.fileno(), False)
-            arguments = (self._open_worker, self._store.file, its_turns, its_queues, its_counts)
-            process = SPAWN.Process(target=_work, args=arguments, name=PROCESS_NAME)
-            process.start()
+            with lending(self._store.turns) as its_turns, BEGINNING:
+                arguments = (self._open_worker, self._store.file, its_turns, its_queues, its_counts)
+                process = SPAWN.Process(target=_work, args=arguments, name=PROCESS_NAME)
+                process.start()
             failed.pop_all()
-        return _WorkerPart(process, queues, counts)
+        its_queues.close()
+        its_counts.close()
+        return _WorkerPart(process, queues, counts, monotonic())
 
 
 def _work(

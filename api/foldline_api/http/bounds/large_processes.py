@@ -31,7 +31,7 @@ from foldline.log.events import Event
 from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
-from foldline.service_process import begin_part
+from foldline.service_process import BEGINNING, begin_part
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
@@ -217,10 +217,11 @@ class LargeProcesses:
         with lending(turns) as its_turns, its_bodies, ExitStack() as failed:
             failed.callback(bodies.close)
             executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
-            others = {*multiprocessing.active_children()}
-            # That starts the process.
-            future = executor.submit(_answer, order)
-            processes = {*multiprocessing.active_children()} - others
+            with BEGINNING:
+                others = {*multiprocessing.active_children()}
+                # That starts the process.
+                future = executor.submit(_answer, order)
+                processes = {*multiprocessing.active_children()} - others
             failed.pop_all()
         pool = _Pool(executor, processes, bodies)
         self._pools.append(pool)

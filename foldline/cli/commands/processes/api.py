@@ -10,12 +10,12 @@ from typing import Annotated, Final
 
 import typer
 
-from foldline.cli.api_processes import ApiProcesses
-from foldline.cli.api_server import api_beside_workers, run_api
 from foldline.cli.database import check_schema, open_store, place_of, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, listener_for, metrics_listener_for
 from foldline.cli.options import BrokerUrl, DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_broker, check_database, print_status, telemetry_of
+from foldline.cli.serving.api_processes import ApiProcesses
+from foldline.cli.serving.api_server import api_beside_workers, run_api
 from foldline.log.storage.store import Store
 from foldline.priority import shorten_slices
 from foldline.settings import Settings

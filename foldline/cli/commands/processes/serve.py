@@ -1,4 +1,4 @@
-"""`foldline serve`: the API and its worker in one process, until stopped."""
+"""`foldline serve`: the API and its worker, until stopped."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from foldline_worker.processes.beside_service import WorkerProcess
 from foldline_worker.summarizers.registry import create_summarizer
 
 from foldline import migrations
-from foldline.cli.api_server import open_service, run_api
-from foldline.cli.commands.processes.worker_part import open_worker
 from foldline.cli.database import check_schema, open_store, settings_of
 from foldline.cli.listening import Host, Port, announce, check_host, has_keys, listener_for, metrics_listener_for
 from foldline.cli.options import DatabaseUrl, LogLevel
 from foldline.cli.process_setup import check_summarizer_settings, installed_hooks, print_parts, telemetry_of
+from foldline.cli.serving.api_server import open_service, run_api
+from foldline.cli.serving.worker_part import open_worker
 from foldline.log.jobs.breakers import Breakers
 from foldline.log.storage.store import Store
 from foldline.priority import shorten_slices
@@ -44,7 +44,7 @@ def serve(
     summarizer_model: Annotated[str | None, typer.Option(help="Its model.")] = None,
     log_level: LogLevel = None,
 ) -> None:
-    """Serve the API and its worker in one process, until stopped with Ctrl-C or SIGTERM.
+    """Serve the API and its worker, until stopped with Ctrl-C or SIGTERM.
 
     Whatever is not given here is read from the environment: FOLDLINE_PORT and so on. Keys are made with `foldline keys
     create`, or set in FOLDLINE_API_KEYS as tenant:key,tenant:key; without keys only this machine can connect.
@@ -61,6 +61,8 @@ def serve(
         }
     )
     check_summarizer_settings(settings)
+    if not settings.has_memory_broker:
+        raise CommandFailed(str(BrokerOutside()))
     shorten_slices()
     with (
         telemetry_of(settings, "serve", Source.API, Source.WORKER) as signals,
@@ -104,8 +106,6 @@ def _in_threads(settings: Settings, store: Store, hooks: Hooks, signals: Signals
     )
     try:
         worker.start()
-    except BrokerOutside as error:
-        raise CommandFailed(str(error)) from error
     except WorkerDidNotStart as error:
         raise CommandFailed("the worker did not start; its log lines say why", ExitCode.SERVICE_FAILED) from error
     try:

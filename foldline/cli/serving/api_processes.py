@@ -13,10 +13,10 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Any, Final
 
-from foldline.cli.api_server import api_beside_workers, run_api
 from foldline.cli.database import open_store
 from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import telemetry_of
+from foldline.cli.serving.api_server import api_beside_workers, run_api
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics

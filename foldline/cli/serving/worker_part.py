@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from foldline_worker.embedded import EmbeddedWorker
+from foldline_worker.embedded import EmbeddedWorker, WorkerDidNotStart
 from foldline_worker.hooks.hooks import load_hooks, reporting
 from foldline_worker.summarizers.registry import create_summarizer
 
@@ -21,7 +21,7 @@ from foldline.settings import Settings
 from foldline.telemetry.logs import set_up_logging
 from foldline.telemetry.metrics import Signals
 from foldline.telemetry.worker_metrics import WorkerMetrics
-from foldline.terminal import CommandFailed
+from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def open_worker(
     """The started worker, on the database that the service has open; the service checked the settings and hooks.
 
     Raises:
-        SystemExit: the database does not open, or fails in the block.
+        SystemExit: the database does not open, or fails in the block, or the worker does not start.
     """
     with closing(tracing_of(settings, "serve")) as tracing:
         set_up_logging(settings, tracing)
@@ -51,3 +51,5 @@ def open_worker(
         except CommandFailed as failure:
             logger.critical("%s", failure)
             sys.exit(failure.code)
+        except WorkerDidNotStart:
+            sys.exit(ExitCode.SERVICE_FAILED)

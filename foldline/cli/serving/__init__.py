@@ -1,0 +1,1 @@
+"""Runs the API and what belongs to it, for the commands that serve it: in this process, in several, beside a worker."""
