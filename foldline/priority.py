@@ -17,9 +17,10 @@ _OF_SESSION: Final = Path("/proc/self/autogroup")
 _TRIES: Final = 10
 _TRY_SECONDS: Final = 0.12
 
-# The shortest and the longest that Linux takes. Its own are of 0.7 to 2.8 ms, longer on more processors.
+# The shortest that Linux takes, and one that is longer than its own, of 0.7 to 2.8 ms as there are processors. Much
+# longer ones come seldom and all at once, and then others wait: with 100 ms for a tenth of a second.
 SLICE_NANOSECONDS: Final = 100_000
-LONG_SLICE_NANOSECONDS: Final = 100_000_000
+LONG_SLICE_NANOSECONDS: Final = 4_000_000
 # `SCHED_OTHER` and `SCHED_BATCH`: in others the same field means something else, or nothing.
 _POLICIES_WITH_SLICES: Final = frozenset({0, 3})
 # Of `sched_setattr` and `sched_getattr`, for which neither Python nor older C libraries have functions.

@@ -45,8 +45,9 @@ class RelayedMetrics:
 
     def count(self, event: Event) -> None:
         """See `WorkerMetrics`. What was said stays in this process: nothing counts it."""
-        has_facts = isinstance(event, CompactionMade | BranchSummarized)
-        self._send("count", replace(event, facts={}) if has_facts else event)
+        if isinstance(event, CompactionMade | BranchSummarized):
+            event = replace(event, facts={})
+        self._send("count", event)
 
     def expect_summarizer(self, provider: str, model: str) -> None:
         """See `WorkerMetrics`."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -24,11 +23,11 @@ SECONDS = 60
 ENDED = "ended by itself; another one begins"
 
 
-@contextmanager
-def no_worker(_file: KnownFile | None, _turn: OuterTurn, _metrics: WorkerMetrics) -> Iterator[EmbeddedWorker]:
+def no_worker(
+    _file: KnownFile | None, _turn: OuterTurn, _metrics: WorkerMetrics
+) -> AbstractContextManager[EmbeddedWorker]:
     """What ends the process at once."""
     sys.exit(1)
-    yield
 
 
 @pytest.mark.timeout(120)

@@ -76,7 +76,7 @@ def slices(before: str = "") -> list[str]:
 
 
 @needs_slices
-def test_slices_are_shortened_for_all_threads_and_long_where_nobody_waits() -> None:
+def test_slices_are_shortened_for_all_threads_and_longer_where_nobody_waits() -> None:
     before, *shortened, after = slices()
     assert shortened == [str(SLICE_NANOSECONDS)] * 2
     assert after == str(LONG_SLICE_NANOSECONDS)
