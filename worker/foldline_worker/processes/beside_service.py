@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 SPAWN: Final = multiprocessing.get_context("spawn")
 # Between the end of a process and the start of the next; doubled for each that ends soon after its start, so that one
 # which cannot start does not use up a core.
-RESTART_SECONDS: Final = 1.0
+RESTART_SECONDS: Final = 0.5
 RESTART_SECONDS_MAX: Final = 60.0
 SOON_SECONDS: Final = 60.0
 # For what the process does after its worker and its hooks have stopped.
@@ -76,7 +76,8 @@ class WorkerProcess:
         self._metrics = metrics
         # Those of the worker, then those of its hooks.
         self._end_seconds = 2 * stop_seconds + END_SECONDS
-        self._restart_seconds = RESTART_SECONDS
+        # How many processes in a row ended soon after their start.
+        self._quick_ends = 0
         self._stopping = Event()
         # Held while a queue is sent, and while the process is exchanged: a number of a closed pipe may be that of
         # another file.
@@ -87,7 +88,7 @@ class WorkerProcess:
     def is_alive(self) -> bool:
         """Whether the process runs, and is not one of several that ended soon after their start."""
         part = self._part
-        return part.process.is_alive() and not (part.is_young and self._restart_seconds > RESTART_SECONDS)
+        return part.process.is_alive() and not (part.is_young and self._quick_ends > 1)
 
     def __enter__(self) -> Self:
         self._part = self._begun()
@@ -120,11 +121,10 @@ class WorkerProcess:
             part = self._part
             with part.counts:
                 self._count(part)
-            if self._stopping.wait(self._restart_seconds):
+            self._quick_ends = self._quick_ends + 1 if part.is_young else 0
+            if self._stopping.wait(min(RESTART_SECONDS * 2**self._quick_ends, RESTART_SECONDS_MAX)):
                 return
             logger.error("the worker's process %s ended by itself; another one begins", part.process.pid)
-            doubled = min(2 * self._restart_seconds, RESTART_SECONDS_MAX)
-            self._restart_seconds = doubled if part.is_young else RESTART_SECONDS
             self._replace(part)
 
     def _count(self, part: _WorkerPart) -> None:
