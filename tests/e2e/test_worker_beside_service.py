@@ -17,6 +17,7 @@ from foldline_worker.processes.beside_service import PROCESS_NAME
 
 from tests.support.eventually import eventually
 from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes.databases import Server
 from tests.support.processes.http import client
 
 LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
@@ -94,6 +95,18 @@ def test_jobs_are_done_in_a_process_that_is_replaced_if_it_ends(tmp_path: Path) 
         assert the_worker_of(running).pid != worker.pid
         assert httpx.get(f"{counted}/healthz").status_code == 200
     assert "ended by itself; another one begins" in running.printed
+
+
+@pytest.mark.timeout(120)
+def test_jobs_on_postgresql_are_done_there_too(tmp_path: Path, postgresql: Server) -> None:
+    with (
+        postgresql.database(is_empty=True) as database,
+        serving(tmp_path, FOLDLINE_DATABASE_URL=database) as (running, caller),
+    ):
+        the_worker_of(running)
+        await_end(caller, job_of(caller))
+        # The messages of jobs arrive there as well.
+        await_end(caller, job_of(caller))
 
 
 @pytest.mark.timeout(120)
