@@ -12,7 +12,7 @@ from foldline.active_tenants import ActiveTenants
 # So many times as long as a tenant kept the writer, its large requests leave it to the others. Of an agent that writes
 # all the time, fewer than one transaction in a hundred then waits for one of them.
 PAUSE_PER_SECOND: Final = 150
-SECONDS_MAX: Final = 6.0
+SECONDS_MAX: Final = 4.0
 # Small requests pause for less after a shorter turn, in proportion: they hold up nobody for long, and a tenant may have
 # many agents. After the append of an agent's step, of one to five milliseconds as disks go, it is 5 to 125 ms.
 LONG_SECONDS: Final = 0.03

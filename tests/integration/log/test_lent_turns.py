@@ -21,7 +21,7 @@ from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 
 PATIENCE_SECONDS = 20
-LONG_SECONDS = 0.035
+LONG_SECONDS = 0.02
 
 
 class Lending:
