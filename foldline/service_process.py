@@ -14,6 +14,8 @@ from typing import Final
 
 from foldline.priority import lower_priority
 
+# New interpreters: a fork would copy locks that other threads hold.
+SPAWN: Final = multiprocessing.get_context("spawn")
 # Held while one is started: whoever looks which process is new finds no other.
 BEGINNING: Final = Lock()
 # Python looks for garbage after so many new objects. After its own 700, a third of the time of a large append goes into

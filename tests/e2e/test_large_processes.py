@@ -19,29 +19,13 @@ from foldline_api.http.bounds.large_processes import PROCESS_NAME
 
 from foldline.priority import LONG_SLICE_NANOSECONDS, SLICE_NANOSECONDS
 from tests.support.eventually import eventually
-from tests.support.processes.daemons import Daemon, daemon
-from tests.support.processes.http import client
+from tests.support.processes.daemons import Daemon
+from tests.support.processes.shared_service import SECONDS, VARIABLES, children_of, serving
 from tests.support.slices import needs_slices, slice_of
 
-LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
-KEY = {"Authorization": "Bearer the-only-long-key"}
 NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
-SECONDS = 60
 ALONE, CALLERS = 50, 8
 TRACE = "0af7651916cd43dd8448eb211c80319c"
-VARIABLES = {"FOLDLINE_METRICS_PORT": "0", "FOLDLINE_API_KEYS": "ours:the-only-long-key"}
-
-
-@contextmanager
-def serving(folder: Path, **variables: str) -> Iterator[tuple[Daemon, httpx.Client]]:
-    """The command on a file, and a caller with its key."""
-    variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **VARIABLES, **variables}
-    with (
-        daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables, is_anew=True) as running,
-        client(running.ready.removeprefix("listening on "), timeout_seconds=SECONDS) as caller,
-    ):
-        caller.headers.update(KEY)
-        yield running, caller
 
 
 def said(number: int) -> list[dict[str, Any]]:
@@ -51,8 +35,7 @@ def said(number: int) -> list[dict[str, Any]]:
 
 
 def processes_of(running: Daemon) -> list[psutil.Process]:
-    children = psutil.Process(running.process.pid).children()
-    return [child for child in children if child.name() == PROCESS_NAME]
+    return children_of(running, PROCESS_NAME)
 
 
 @pytest.mark.timeout(120)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
@@ -16,36 +14,22 @@ import pytest
 from foldline_worker.processes.beside_service import PROCESS_NAME
 
 from tests.support.eventually import eventually
-from tests.support.processes.daemons import Daemon, daemon
+from tests.support.processes import shared_service
+from tests.support.processes.daemons import Daemon
 from tests.support.processes.databases import Server
-from tests.support.processes.http import client
+from tests.support.processes.shared_service import SECONDS
 
-LISTENING = r"listening on (http://127\.0\.0\.1:\d+)"
 NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
-VARIABLES = {
-    "FOLDLINE_METRICS_PORT": "0",
-    "FOLDLINE_API_KEYS": "ours:the-only-long-key",
-    # Only the messages of jobs, and a process's first sweep, find them.
-    "FOLDLINE_SWEEP_SECONDS": "3600",
-}
-SECONDS = 60
 SUMMARIES = re.compile(r'^foldline_jobs_ended_total\{.*state="succeeded".*\} (\S+)$', re.MULTILINE)
 
 
-@contextmanager
-def serving(folder: Path, **variables: str) -> Iterator[tuple[Daemon, httpx.Client]]:
-    """The command on a file, and a caller with its key."""
-    variables = {"FOLDLINE_DATABASE_URL": f"sqlite:///{folder}/foldline.db", **VARIABLES, **variables}
-    with (
-        daemon(folder, "serve", "--port", "0", until=LISTENING, variables=variables, is_anew=True) as running,
-        client(running.ready.removeprefix("listening on "), timeout_seconds=SECONDS) as caller,
-    ):
-        caller.headers["Authorization"] = "Bearer the-only-long-key"
-        yield running, caller
+def serving(folder: Path, **variables: str) -> AbstractContextManager[tuple[Daemon, httpx.Client]]:
+    """The service, where only the messages of jobs, and the first sweep of a process, find them."""
+    return shared_service.serving(folder, FOLDLINE_SWEEP_SECONDS="3600", **variables)
 
 
 def workers_of(running: Daemon) -> list[psutil.Process]:
-    return [child for child in psutil.Process(running.process.pid).children() if child.name() == PROCESS_NAME]
+    return shared_service.children_of(running, PROCESS_NAME)
 
 
 def the_worker_of(running: Daemon) -> psutil.Process:
@@ -54,14 +38,14 @@ def the_worker_of(running: Daemon) -> psutil.Process:
     return worker
 
 
-def job_of(caller: httpx.Client, **of_session: Any) -> str:
+def job_of(caller: httpx.Client) -> str:
     """The address of a job: a new session's summary, which its messages ask for."""
-    session = f"/sessions/{caller.post('/sessions', json={**NEW, **of_session}).json()['id']}"
+    session = f"/sessions/{caller.post('/sessions', json=NEW).json()['id']}"
     said = [
         {"role": ("user", "assistant")[at % 2], "content": f"What was said as number {at}. " * 8} for at in range(60)
     ]
-    for first in range(0, 240, 60):
-        assert caller.post(f"{session}/messages", json={"messages": said}).status_code == 201, first
+    for _ in range(4):
+        assert caller.post(f"{session}/messages", json={"messages": said}).status_code == 201
     (job, *_) = caller.get(f"{session}/jobs").json()["items"]
     return f"/jobs/{job['id']}"
 
@@ -91,7 +75,7 @@ def test_jobs_are_done_in_a_process_that_is_replaced_if_it_ends(tmp_path: Path) 
         await_end(caller, job_of(caller))
         assert the_worker_of(running).pid != worker.pid
         assert httpx.get(f"{counted}/healthz").status_code == 200
-    assert "ended by itself; another one begins" in running.printed
+    assert "ended by itself; another one begins in" in running.printed
 
 
 @pytest.mark.timeout(120)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import signal
 import socket
@@ -17,6 +16,7 @@ from foldline.cli.database import open_store
 from foldline.cli.models_file import use_models_file
 from foldline.cli.process_setup import telemetry_of
 from foldline.cli.serving.api_server import api_beside_workers, run_api
+from foldline.service_process import SPAWN
 from foldline.settings import Settings
 from foldline.telemetry.metric_catalog import Source
 from foldline.telemetry.metrics import Metrics
@@ -26,8 +26,6 @@ from foldline.terminal import CommandFailed, ExitCode
 
 logger = logging.getLogger(__name__)
 
-# New interpreters: a fork would copy locks that other threads hold.
-SPAWN: Final = multiprocessing.get_context("spawn")
 CHECK_SECONDS: Final = 0.2
 # Between two starts in the place of a process that ended, so that one which cannot start does not use up a core.
 RESTART_SECONDS: Final = 1.0

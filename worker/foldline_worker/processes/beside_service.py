@@ -7,7 +7,6 @@ tenant's request waits.
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import signal
 from collections.abc import Callable
@@ -24,15 +23,13 @@ from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.store import Store
 from foldline.log.storage.turns import OuterTurn
-from foldline.service_process import BEGINNING, begin_part
+from foldline.service_process import BEGINNING, SPAWN, begin_part
 from foldline.telemetry.logs import Contained, describe
 from foldline.telemetry.worker_metrics import RelayedMetrics, WorkerMetrics, count_relayed
 from foldline_worker.embedded import EmbeddedWorker
 
 logger = logging.getLogger(__name__)
 
-# A new interpreter: a fork would copy locks that other threads hold.
-SPAWN: Final = multiprocessing.get_context("spawn")
 # Between the end of a process and the start of the next; doubled for each that ends soon after its start, so that one
 # which cannot start does not use up a core.
 RESTART_SECONDS: Final = 0.5
@@ -121,10 +118,13 @@ class WorkerProcess:
             part = self._part
             with part.counts:
                 self._count(part)
-            self._quick_ends = self._quick_ends + 1 if part.is_young else 0
-            if self._stopping.wait(min(RESTART_SECONDS * 2**self._quick_ends, RESTART_SECONDS_MAX)):
+            if self._stopping.is_set():
                 return
-            logger.error("the worker's process %s ended by itself; another one begins", part.process.pid)
+            self._quick_ends = self._quick_ends + 1 if part.is_young else 0
+            pause = min(RESTART_SECONDS * 2**self._quick_ends, RESTART_SECONDS_MAX)
+            logger.error("the worker's process %s ended by itself; another one begins in %g s", part.process.pid, pause)
+            if self._stopping.wait(pause):
+                return
             self._replace(part)
 
     def _count(self, part: _WorkerPart) -> None:
@@ -165,9 +165,9 @@ def _work(
     counts: Connection[Any, Any],
 ) -> None:
     """Work until the service closes the pipe of the queues, or the worker fails."""
-    begin_part(PROCESS_NAME)
     # Some send it to all processes of a service. This one has to hand its jobs back, and the service says when.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    begin_part(PROCESS_NAME)
     with open_worker(file, LentTurns(turns).one, RelayedMetrics(counts)) as worker, suppress(EOFError):
         while worker.is_alive:
             if queues.poll(LOOK_SECONDS):

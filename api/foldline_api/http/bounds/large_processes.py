@@ -31,7 +31,7 @@ from foldline.log.events import Event
 from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
-from foldline.service_process import BEGINNING, begin_part
+from foldline.service_process import BEGINNING, SPAWN, begin_part
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
@@ -212,11 +212,10 @@ class LargeProcesses:
             except BrokenProcessPool:
                 # It was killed while it had nothing to do.
                 self._pools.remove(pool)
-        # A new interpreter: a fork would copy locks that other threads hold.
         its_bodies, bodies = multiprocessing.Pipe(duplex=False)
         with lending(turns) as its_turns, its_bodies, ExitStack() as failed:
             failed.callback(bodies.close)
-            executor = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _begin, (its_turns, its_bodies))
+            executor = ProcessPoolExecutor(1, SPAWN, _begin, (its_turns, its_bodies))
             with BEGINNING:
                 others = {*multiprocessing.active_children()}
                 # That starts the process.
