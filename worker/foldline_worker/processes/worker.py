@@ -17,7 +17,7 @@ from celery.bootsteps import StartStopStep
 from celery.exceptions import SecurityWarning
 from celery.platforms import EX_FAILURE, EX_OK
 from celery.worker import state
-from kombu.transport import redis
+from kombu.transport import redis, virtual
 
 from foldline.engine.tokens.counter import exact_counter
 from foldline.log.storage.store import Store
@@ -118,8 +118,30 @@ def _warm_up() -> None:
     gc.freeze()
 
 
+class PatientQoS(virtual.QoS):
+    """Gives back the messages that were not used, and does without those that a lost broker cannot take.
+
+    Kombu logs an error for these, and writes them to a file. They were notifications, and the sweeper notifies again.
+    """
+
+    def restore_unacked(self) -> None:
+        """Give them back. Kombu's own returns the errors, and whoever gets some reports them."""
+        super().restore_unacked()
+
+
+class PatientChannel(redis.Channel):
+    """Kombu's channel on Redis, with `PatientQoS`."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Kombu's own chooses one by its options; the stubs know only the other.
+        self.QoS = PatientQoS  # type: ignore[assignment]
+
+
 class PatientTransport(redis.Transport):
     """Kombu's Redis transport, which drops malformed messages instead of ending the worker."""
+
+    Channel = PatientChannel
 
     def on_readable(self, *place: Any) -> None:
         # The message is out of the queue already. It was a notification, and the sweeper notifies again.
