@@ -8,12 +8,15 @@ from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from foldline.log.events import BranchSummarized, CompactionMade, Event
 from foldline.telemetry.logs import Contained, describe
 
 logger = logging.getLogger(__name__)
+
+# The name of a method, and its arguments.
+Call: TypeAlias = tuple[str, tuple[Any, ...]]
 
 
 class WorkerMetrics(Protocol):
@@ -61,13 +64,22 @@ class RelayedMetrics:
         """See `WorkerMetrics`."""
         self._send("not_summarized", provider, model)
 
+    def heartbeat(self) -> None:
+        """Send what counts nothing, and says that this process runs."""
+        self._send_call(None)
+
     def _send(self, method: str, *arguments: object) -> None:
+        self._send_call((method, arguments))
+
+    def _send_call(self, call: Call | None) -> None:
         with self._lock, suppress(OSError):
-            self._connection.send((method, arguments))
+            self._connection.send(call)
 
 
-def count_relayed(call: tuple[str, tuple[Any, ...]], metrics: WorkerMetrics) -> None:
-    """Count what `RelayedMetrics` sent; what cannot be counted is logged."""
+def count_relayed(call: Call | None, metrics: WorkerMetrics) -> None:
+    """Count what `RelayedMetrics` sent, unless it is a heartbeat; what cannot be counted is logged."""
+    if call is None:
+        return
     method, arguments = call
     with Contained(lambda error: logger.error("not counted: %s", describe(error))):
         getattr(metrics, method)(*arguments)

@@ -17,6 +17,7 @@ from tests.support.eventually import eventually
 from tests.support.processes import shared_service
 from tests.support.processes.daemons import Daemon
 from tests.support.processes.databases import Server
+from tests.support.processes.scripted_llm import ScriptedLLM, slow
 from tests.support.processes.shared_service import SECONDS
 
 NEW = {"model": "openai/gpt-4o", "context_window": 8_000}
@@ -102,6 +103,25 @@ def test_the_process_ends_with_its_service_and_with_nothing_else(tmp_path: Path,
         os.kill(running.process.pid, number)
         running.process.wait(SECONDS)
         eventually(lambda: not worker.is_running(), 10)
+
+
+@pytest.mark.timeout(120)
+def test_a_job_that_runs_when_the_service_stops_is_handed_back(tmp_path: Path) -> None:
+    with ScriptedLLM(slow(60)) as llm:
+        summarizer = {
+            "FOLDLINE_SUMMARIZER": "openai",
+            "FOLDLINE_SUMMARIZER_MODEL": "scripted",
+            "FOLDLINE_SUMMARIZER_BASE_URL": llm.base_url,
+        }
+        with serving(tmp_path, **summarizer) as (running, caller):
+            job = job_of(caller)
+            eventually(lambda: llm.requests != [], SECONDS)
+            running.process.send_signal(signal.SIGTERM)
+            assert running.process.wait(SECONDS) == 0
+        with serving(tmp_path, **summarizer) as (_, caller):
+            await_end(caller, job)
+            assert caller.get(job).json()["attempts"] == 1
+    assert llm.disconnects == 1
 
 
 @pytest.mark.timeout(120)

@@ -28,8 +28,9 @@ def test_each_call_is_counted_at_the_other_end() -> None:
     relayed.count(SweepDone())
     relayed.summarized("extractive", "none", 0.5, {"input": 7})
     relayed.not_summarized("extractive", "none")
+    relayed.heartbeat()
     writer.close()
-    for _ in range(5):
+    for _ in range(6):
         count_relayed(reader.recv(), metrics)
     with pytest.raises(EOFError):
         reader.recv()

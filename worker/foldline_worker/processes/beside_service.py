@@ -39,6 +39,8 @@ SOON_SECONDS: Final = 60.0
 END_SECONDS: Final = 3.0
 # How often the process looks whether its worker still runs, and the service whether the process does.
 LOOK_SECONDS: Final = 1.0
+# A process sends a heartbeat as often. One that is silent for so long is frozen, maybe with SQLite's lock.
+SILENT_SECONDS: Final = 30.0
 PROCESS_NAME: Final = "foldline-worker"
 
 # Opens the started worker of such a process, on the file that the service has open, if its database is one. It takes
@@ -129,10 +131,16 @@ class WorkerProcess:
 
     def _count(self, part: _WorkerPart) -> None:
         """Count until the process ends. A program that a hook started may keep its end of the pipe open for longer."""
+        # Counted, not timed: where both were frozen, the process may go on later than this one.
+        silences = 0
         with suppress(EOFError, OSError):
             while (is_sent := part.counts.poll(LOOK_SECONDS)) or part.process.is_alive():
+                silences = 0 if is_sent else silences + 1
                 if is_sent:
                     count_relayed(part.counts.recv(), self._metrics)
+                elif silences * LOOK_SECONDS >= SILENT_SECONDS and not self._stopping.is_set():
+                    logger.error("the worker's process %s is silent, and is killed", part.process.pid)
+                    part.process.kill()
 
     def _replace(self, part: _WorkerPart) -> None:
         with self._exchange, Contained(lambda error: logger.error("it did not begin: %s", describe(error))):
@@ -168,7 +176,9 @@ def _work(
     # Some send it to all processes of a service. This one has to hand its jobs back, and the service says when.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     begin_part(PROCESS_NAME)
-    with open_worker(file, LentTurns(turns).one, RelayedMetrics(counts)) as worker, suppress(EOFError):
+    metrics = RelayedMetrics(counts)
+    with open_worker(file, LentTurns(turns).one, metrics) as worker, suppress(EOFError):
         while worker.is_alive:
+            metrics.heartbeat()
             if queues.poll(LOOK_SECONDS):
                 worker.notifier.notify(queues.recv())
