@@ -76,7 +76,7 @@ def test_jobs_are_done_in_a_process_that_is_replaced_if_it_ends(tmp_path: Path) 
         await_end(caller, job_of(caller))
         assert the_worker_of(running).pid != worker.pid
         assert httpx.get(f"{counted}/healthz").status_code == 200
-    assert "ended by itself; another one begins in" in running.printed
+    assert "has ended; another one begins in" in running.printed
 
 
 @pytest.mark.timeout(120)

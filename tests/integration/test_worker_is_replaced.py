@@ -22,11 +22,11 @@ from foldline.log.storage.store import Store
 from foldline.log.storage.turns import OuterTurn
 from foldline.settings import load_settings
 from foldline.telemetry.metrics import Metrics
-from foldline.telemetry.worker_metrics import WorkerMetrics
+from foldline.telemetry.worker_metrics import Call, WorkerMetrics
 from tests.support.eventually import eventually
 
 SECONDS = 60
-ENDED = re.compile(r"ended by itself; another one begins in (\S+) s")
+ENDED = re.compile(r"has ended; another one begins in (\S+) s")
 
 
 def no_worker(
@@ -59,13 +59,16 @@ def test_the_service_says_that_it_has_no_worker(tmp_path: Path, caplog: pytest.L
 def test_one_that_is_frozen_is_killed_and_replaced(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Longer than the first one takes to begin.
+    heard: list[Call | None] = []
+    monkeypatch.setattr(beside_service, "count_relayed", lambda call, _metrics: heard.append(call))
+    # Longer than a process takes to begin.
     monkeypatch.setattr(beside_service, "SILENT_SECONDS", 15.0)
     settings = load_settings(database_url=f"sqlite:///{tmp_path}/foldline.db")
     with closing(Store(settings.database_url)) as store:
         migrations.upgrade(store.engine)
         with WorkerProcess(partial(open_worker, settings), store, Metrics(), stop_seconds=1.0) as worker:
-            eventually(lambda: workers() != [], SECONDS)
+            # One that does nothing but run is heard of.
+            eventually(lambda: heard.count(None) >= 3, SECONDS)
             (frozen,) = workers()
             frozen.suspend()
             eventually(lambda: [other.pid for other in workers()] not in ([], [frozen.pid]), SECONDS)

@@ -124,7 +124,7 @@ class WorkerProcess:
                 return
             self._quick_ends = self._quick_ends + 1 if part.is_young else 0
             pause = min(RESTART_SECONDS * 2**self._quick_ends, RESTART_SECONDS_MAX)
-            logger.error("the worker's process %s ended by itself; another one begins in %g s", part.process.pid, pause)
+            logger.error("the worker's process %s has ended; another one begins in %g s", part.process.pid, pause)
             if self._stopping.wait(pause):
                 return
             self._replace(part)
