@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from foldline.engine.formats import marks
 from foldline.engine.formats.contract import Writer
-from foldline.engine.formats.responses.items import IDENTIFIED, MESSAGE, REASONING, Item, kind_of
+from foldline.engine.formats.responses.calls import answered
+from foldline.engine.formats.responses.items import (
+    IDENTIFIED,
+    IMAGE,
+    MESSAGE,
+    REASONING,
+    TEXTS,
+    Item,
+    kind_of,
+)
 from foldline.engine.messages import Other
 
 ID: Final = "id"
+
+
+class _Parts(NamedTuple):
+    """The type of a text among an item's parts, and the types that the API does not take there."""
+
+    text: str
+    refused: frozenset[str]
+
+
+_OF_ANSWERS: Final = _Parts("input_text", frozenset({"output_text", "refusal", "text"}))
+_OF_OTHERS: Final = _Parts("input_text", _OF_ANSWERS.refused | {IMAGE})
+_BY_ROLE: Final = {"user": _OF_ANSWERS, "assistant": _Parts("output_text", frozenset({"input_text", "text", IMAGE}))}
 
 
 class ItemList(Writer):
@@ -30,10 +52,12 @@ class ItemList(Writer):
     def add_of_client(self, item: Item) -> None:
         """Add what the client wrote."""
         self.drop_waiting()
+        item = self._mended(item)
         self._append(item if self._is_new(item) else _without_id(item))
 
     def add_of_model(self, item: Item, *, is_own: bool = True) -> None:
         """Add what the model wrote; `is_own` is whether it came in so."""
+        item = self._mended(item)
         if kind_of(item) == REASONING:
             self._add_reasoning(item)
             return
@@ -60,6 +84,35 @@ class ItemList(Writer):
         """Leave out reasoning that led to nothing."""
         self.lossy += len(self._waiting)
         self._waiting = []
+
+    def _mended(self, item: Item) -> Item:
+        """An item that the API takes: itself, unless it has what the API refuses of it."""
+        if "type" in item and item["type"] is None:
+            item = {key: value for key, value in item.items() if key != "type"}
+        kind = kind_of(item)
+        if kind == REASONING:
+            return item if isinstance(item.get("summary"), list) else {**item, "summary": []}
+        if kind == MESSAGE:
+            return self._with_parts(item, "content", _BY_ROLE.get(item["role"], _OF_OTHERS))
+        answers = answered(item)
+        if answers is None or not answers.is_open:
+            return item
+        return self._with_parts(item, answers.answer, _OF_ANSWERS)
+
+    def _with_parts(self, item: Item, key: str, parts: _Parts) -> Item:
+        """The item, whose parts are under this key if it has any, with those that the API takes."""
+        given = item.get(key)
+        if not isinstance(given, list) or parts.refused.isdisjoint(part.get("type") for part in given):
+            return item
+        mended = [self._text(part, parts.text) if part.get("type") in parts.refused else part for part in given]
+        return {**item, key: mended}
+
+    def _text(self, part: Mapping[str, Any], kind: str) -> Item:
+        """A text of this type that says what a part says, or that it was an image."""
+        if part["type"] == IMAGE:
+            self.lossy += 1
+            return {"type": kind, "text": marks.IMAGE}
+        return {"type": kind, "text": part[TEXTS[part["type"]]]}
 
     def _add_reasoning(self, item: Item) -> None:
         self.keeps_ids = self._is_new(item)

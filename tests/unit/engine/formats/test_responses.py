@@ -333,3 +333,42 @@ def test_an_id_that_is_no_text_is_left_out(odd: Any) -> None:
     assert check("responses", rendered.messages, None) == []
     assert not any("id" in item for item in rendered.messages)
     assert len(rendered.messages) == len(said)
+
+
+@pytest.mark.parametrize("kind", [{}, {"type": None}, {"type": "message"}])
+@pytest.mark.parametrize("role", ["user", "assistant", "system", "developer"])
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "input_text", "text": "Go on."}, "Go on."),
+        ({"type": "output_text", "text": "Go on."}, "Go on."),
+        ({"type": "text", "text": "Go on."}, "Go on."),
+        ({"type": "refusal", "refusal": "Go on."}, "Go on."),
+        ({"type": "input_image", "image_url": "https://example.com/a.png"}, "[image left out]"),
+    ],
+)
+def test_a_part_goes_out_as_its_role_may_have_it(kind: Wire, role: str, part: Wire, said: str) -> None:
+    item = {**kind, "role": role, "content": [part, {"type": "input_file", "file_id": "f"}]}
+    rendered = RESPONSES.render(RESPONSES.parse([item, _call(), _output(output=[part])]), None)
+    assert check("responses", rendered.messages, None) == []
+    (written, file), output = rendered.messages[0]["content"], rendered.messages[2]["output"][0]
+    assert file == {"type": "input_file", "file_id": "f"}
+    assert written == part or written["text"] == said
+    assert output in (part, {"type": "input_text", "text": said})
+    assert rendered.lossy == (written["type"] != part["type"] == "input_image")
+
+
+def test_reasoning_without_a_summary_gets_an_empty_one() -> None:
+    thought = {"type": "reasoning", "encrypted_content": "sealed"}
+    rendered = _rendered(*RESPONSES.parse([ASK, thought, {**thought, "summary": None}, _said()]))
+    assert rendered == [ASK, {**thought, "summary": []}, {**thought, "summary": []}, _said()]
+    assert check("responses", rendered, None) == []
+
+
+def test_an_answer_that_is_no_list_of_parts_is_left_as_it_is() -> None:
+    items = [
+        ASK,
+        {"type": "shell_call", "call_id": "c", "action": {"commands": ["ls"]}},
+        {"type": "shell_call_output", "call_id": "c", "output": ["a", 3]},
+    ]
+    assert _rendered(*RESPONSES.parse(items)) == items
