@@ -94,10 +94,13 @@ class _Server:
     def __init__(self) -> None:
         self._lock = Lock()
         self._control, theirs = socket.socketpair()
+        # Without buffering, `print` writes a line in parts, and a line of the log may come between them.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno())],
                 cwd=REPOSITORY,
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
