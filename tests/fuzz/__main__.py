@@ -1,7 +1,8 @@
 """`python -m tests.fuzz`: requests that nobody would write, to real services; the exit code is 1 if one goes wrong.
 
 Schemathesis sends requests of every kind that the OpenAPI document allows or forbids, to a service with keys and to one
-without. Then hostile transcripts go through every route that takes one, while another tenant's turns are timed.
+without. Then hostile transcripts go through every route that takes one, while another tenant's turns are timed. One
+that takes more than a second of CPU goes wrong, too.
 """
 
 from __future__ import annotations

@@ -8,15 +8,7 @@ from typing import Any, Final, NamedTuple
 from foldline.engine.formats import marks
 from foldline.engine.formats.contract import Writer
 from foldline.engine.formats.responses.calls import answered
-from foldline.engine.formats.responses.items import (
-    IDENTIFIED,
-    IMAGE,
-    MESSAGE,
-    REASONING,
-    TEXTS,
-    Item,
-    kind_of,
-)
+from foldline.engine.formats.responses.items import IDENTIFIED, IMAGE, MESSAGE, REASONING, TEXTS, Item, kind_of
 from foldline.engine.messages import Other
 
 ID: Final = "id"
