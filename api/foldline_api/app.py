@@ -122,7 +122,7 @@ def create_app(
 def service_on(settings: Settings, store: Store, waiters_max: int = WAITERS_MAX) -> AppState:
     """What the routes share, on a store whose tables exist."""
     watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
-    places = Places(settings, store.turns.pauses if store.turns else None)
+    places = Places(settings)
     return AppState(settings, store, watch, views, Cursors(store), places)
 
 

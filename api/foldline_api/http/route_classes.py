@@ -107,8 +107,9 @@ class DirectRoute(APIRoute):
                 return await run_in_threadpool(places.shares.counted(tenant, work))
         async with places.beyond_shares.one(tenant, pauses=self.writes):
             await _check_awaited(request)
+            pauses = places.beyond_shares.pauses if self.writes else None
             try:
-                return await processes.answer(self.endpoint, parameters, incoming)
+                return await processes.answer(self.endpoint, parameters, incoming, pauses)
             except OutcomeUnknown:
                 places.shares.rest()
                 raise
@@ -120,11 +121,12 @@ class DirectRoute(APIRoute):
     async def _large(self, request: Request, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
         """The response to a large request, when it has a place."""
         processes: LargeProcesses = request.app.state.large_processes
-        is_taken = processes.take(request)
-        async with incoming.service.places.large.one(incoming.tenant, pauses=is_taken and self.writes):
+        is_taken, places = processes.take(request), incoming.service.places.large
+        async with places.one(incoming.tenant, pauses=is_taken and self.writes):
             await _check_awaited(request)
             if is_taken:
-                return await processes.answer(self.endpoint, parameters, incoming)
+                pauses = places.pauses if self.writes else None
+                return await processes.answer(self.endpoint, parameters, incoming, pauses)
             return await run_in_threadpool(partial(self.endpoint, **parameters, incoming=incoming))
 
     async def _resolved(self, request: Request, resolve: Callable[[Request], Awaitable[Response]]) -> Response:

@@ -17,7 +17,6 @@ from typing import Final, TypeAlias
 from sqlalchemy import Connection, Engine
 
 from foldline.log.errors import Unavailable
-from foldline.log.storage.pauses import Pauses
 
 # For so long others may join a transaction.
 OPEN_SECONDS: Final = 0.005
@@ -82,7 +81,6 @@ class Turns:
         # How many turns there had been when a tenant last had one, since the queue was empty.
         self._turns = 0
         self._last_turns: dict[str, int] = {}
-        self.pauses = Pauses()
 
     @property
     def waiting(self) -> int:
@@ -120,16 +118,6 @@ class Turns:
                 yield
         finally:
             self._pass_on()
-
-    @contextmanager
-    def lent(self) -> Iterator[None]:
-        """A block in which another process writes for a request of the current thread's tenant."""
-        with self.alone():
-            began = self.pauses.now()
-            try:
-                yield
-            finally:
-                self.pauses.end_lent(WRITING_FOR.get(), self.pauses.now() - began)
 
     def _take(self, *, shares: bool) -> _Shared:
         """Wait for a turn; the transaction to write in."""
@@ -227,5 +215,4 @@ class Turns:
     def _give_turn(self, waiting: _Waiting) -> None:
         self._turns += 1
         self._last_turns[waiting.tenant] = self._turns
-        self.pauses.begin(waiting.tenant)
         waiting.has_turn.set()

@@ -19,11 +19,13 @@ import pytest
 from fastapi import Response
 from foldline_api.app import service_on
 from foldline_api.http.bounds.large_processes import LargeProcesses
+from foldline_api.http.bounds.pauses import SECONDS_MAX, Pauses
 from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.request import ApiRequest
 from starlette.datastructures import Headers
 
+from foldline.active_tenants import ActiveTenants
 from foldline.cli.database import open_store
 from foldline.cli.serving.api_server import open_service
 from foldline.log.errors import OutcomeUnknown
@@ -64,8 +66,8 @@ async def becomes(is_so: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def processes(folder: Path, number: int) -> AsyncIterator[tuple[Store, Answer]]:
-    """A store, and what begins such work in one of `number` processes."""
+async def processes(folder: Path, number: int, pauses: Pauses | None = None) -> AsyncIterator[tuple[Store, Answer]]:
+    """A store, and what begins such work in one of `number` processes, for which a tenant may pause."""
     with sqlite_database() as url, open_store(Settings(database_url=url)) as store:
         settings = Settings(database_url=url)
         service = service_on(settings, store)
@@ -78,7 +80,7 @@ async def processes(folder: Path, number: int) -> AsyncIterator[tuple[Store, Ans
                 pieces.add(body[at : at + PIECE])
             incoming = ApiRequest(service, caller, "", "", Headers({}), pieces)
             parameters: dict[str, Any] = {"folder": folder, "name": name, "until": until, **more}
-            return asyncio.create_task(found.answer(read if body else work, parameters, incoming))
+            return asyncio.create_task(found.answer(read if body else work, parameters, incoming, pauses))
 
         try:
             yield store, answer
@@ -104,6 +106,24 @@ def test_what_is_given_up_keeps_its_process_until_it_ends(tmp_path: Path) -> Non
             (tmp_path / "go").touch()
             await asyncio.wait_for(asyncio.gather(second, third), SECONDS)
             await becomes(lambda: not under_way(tmp_path))
+
+    asyncio.run(scenario())
+
+
+def test_a_tenant_pauses_after_its_work_and_for_longest_if_nobody_waits_for_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        pauses = Pauses(ActiveTenants())
+        pauses.active.note("another")
+        async with processes(tmp_path, 1, pauses) as (_, answer):
+            await asyncio.wait_for(answer("a"), SECONDS)
+            assert 0 < pauses.left("ours") < SECONDS_MAX / 2
+            given_up = answer("b", until="go")
+            await becomes(lambda: under_way(tmp_path) == {"b"})
+            given_up.cancel()
+            with suppress(asyncio.CancelledError):
+                await given_up
+            assert pauses.left("ours") > SECONDS_MAX / 2
+            (tmp_path / "go").touch()
 
     asyncio.run(scenario())
 

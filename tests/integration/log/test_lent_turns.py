@@ -16,12 +16,10 @@ from foldline.log.storage.engines import lent_turns
 from foldline.log.storage.engines.addresses import address_of
 from foldline.log.storage.engines.lent_turns import LentTurns, lend
 from foldline.log.storage.engines.opening import open_engines
-from foldline.log.storage.pauses import PAUSE_PER_SECOND
 from foldline.log.storage.turns import WRITING_FOR, Turns
 from tests.support.eventually import eventually
 
 PATIENCE_SECONDS = 20
-LONG_SECONDS = 0.02
 
 
 class Lending:
@@ -140,17 +138,3 @@ def test_each_outer_turn_is_given_back(lending: Lending) -> None:
     with suppress(ZeroDivisionError), turns.write(shares=False):
         raise AssertionError
     assert taken == ["taken", "given back"] * 4
-
-
-def test_a_tenant_pauses_after_a_turn_of_its_large_request(lending: Lending) -> None:
-    now = 100.0
-    lending.turns.pauses.now = lambda: now
-    lending.write("ours").result(PATIENCE_SECONDS)
-    lending.its.send("theirs")
-    lending.its.recv()
-    now += LONG_SECONDS
-    lending.its.send(None)
-    # It has its turn when the service has heard of the end.
-    lending.write("ours").result(PATIENCE_SECONDS)
-    assert lending.turns.pauses.of_large("theirs") == pytest.approx(LONG_SECONDS * PAUSE_PER_SECOND)
-    assert lending.turns.pauses.of_large("ours") == 0

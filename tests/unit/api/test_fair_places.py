@@ -9,23 +9,25 @@ from typing import Any
 
 import pytest
 from foldline_api.http.bounds import places as places_module
+from foldline_api.http.bounds.pauses import SECONDS_MAX, Pauses
 from foldline_api.http.bounds.places import FairPlaces
 
+from foldline.active_tenants import ActiveTenants
+
 PAUSING, OTHER = "pausing", "other"
-PAUSE_SECONDS = 3600.0
 PATIENCE_SECONDS = 20
 
 
 class Sleeping:
-    """Sleeps that end when the test says so; `asked` are their seconds."""
+    """Sleeps that end when the test says so; `steps` has one for each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked: list[float] = []
+        self.steps: list[str] = []
         self.began, self.end = asyncio.Event(), asyncio.Event()
         monkeypatch.setattr(places_module, "sleep", self._sleep)
 
     async def _sleep(self, seconds: float) -> None:
-        self.asked.append(seconds)
+        self.steps.append("slept")
         if seconds:
             self.began.set()
             await self.end.wait()
@@ -36,27 +38,32 @@ def sleeping(monkeypatch: pytest.MonkeyPatch) -> Sleeping:
     return Sleeping(monkeypatch)
 
 
-def pause(tenant: str) -> float:
-    return PAUSE_SECONDS if tenant == PAUSING else 0.0
+@pytest.fixture
+def pauses() -> Pauses:
+    """One tenant pauses, and another does not."""
+    pauses = Pauses(ActiveTenants())
+    pauses.active.note(OTHER)
+    pauses.note(PAUSING, SECONDS_MAX)
+    return pauses
 
 
 def run(scenario: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(scenario, PATIENCE_SECONDS))
 
 
-def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleeping) -> None:
+def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleeping, pauses: Pauses) -> None:
     order: list[str] = []
-    places = FairPlaces(1, pause=pause)
+    places = FairPlaces(1, pauses=pauses)
 
-    async def request(tenant: str, name: str, *, pauses: bool) -> None:
-        async with places.one(tenant, pauses=pauses):
+    async def request(tenant: str, name: str, *, writes: bool = True) -> None:
+        async with places.one(tenant, pauses=writes):
             order.append(name)
 
     async def scenario() -> None:
-        writing = asyncio.create_task(request(PAUSING, "writes", pauses=True))
+        writing = asyncio.create_task(request(PAUSING, "writes"))
         await sleeping.began.wait()
-        await request(OTHER, "another tenant", pauses=True)
-        await request(PAUSING, "does not write", pauses=False)
+        await request(OTHER, "another tenant")
+        await request(PAUSING, "does not write", writes=False)
         sleeping.end.set()
         await writing
 
@@ -64,14 +71,14 @@ def test_while_a_tenants_writing_requests_pause_all_others_go_on(sleeping: Sleep
     assert order == ["another tenant", "does not write", "writes"]
 
 
-def test_each_request_of_a_tenant_pauses_when_those_before_it_have_ended(sleeping: Sleeping) -> None:
-    steps: list[str] = []
-
-    def ask(_tenant: str) -> float:
-        steps.append("asked")
-        return 0.0
-
-    places = FairPlaces(2, pause=ask)
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_each_request_of_a_tenant_pauses_when_those_before_it_have_ended_unless_it_is_alone(
+    sleeping: Sleeping, *, is_alone: bool
+) -> None:
+    steps = sleeping.steps
+    active = ActiveTenants()
+    active.note(PAUSING if is_alone else OTHER)
+    places = FairPlaces(4, pauses=Pauses(active))
 
     async def request() -> None:
         async with places.one(PAUSING, pauses=True):
@@ -80,16 +87,15 @@ def test_each_request_of_a_tenant_pauses_when_those_before_it_have_ended(sleepin
             steps.append("ended")
 
     async def scenario() -> None:
-        await asyncio.gather(*(request() for _ in range(3)))
+        await asyncio.gather(*(request() for _ in range(2)))
 
     run(scenario())
-    assert steps == ["asked", "began", "ended"] * 3
-    assert sleeping.asked == [0.0] * 3
+    assert steps == (["began"] * 2 + ["ended"] * 2 if is_alone else ["slept", "began", "ended"] * 2)
 
 
-def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleeping) -> None:
+def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleeping, pauses: Pauses) -> None:
     order: list[int] = []
-    places = FairPlaces(1, pause=pause)
+    places = FairPlaces(1, pauses=pauses)
 
     async def request(number: int) -> None:
         async with places.one(PAUSING, pauses=True):
@@ -110,7 +116,10 @@ def test_a_request_that_is_given_up_in_its_pause_keeps_no_place(sleeping: Sleepi
 
 def test_what_waits_behind_its_tenants_reads_keeps_no_place_from_another() -> None:
     order: list[str] = []
-    places = FairPlaces(2, pause=lambda _tenant: 0.0)
+    active = ActiveTenants()
+    for tenant in ("first", "second"):
+        active.note(tenant)
+    places = FairPlaces(2, pauses=Pauses(active))
 
     async def scenario() -> None:
         may_end, has_begun = asyncio.Event(), asyncio.Event()

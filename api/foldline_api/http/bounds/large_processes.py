@@ -20,6 +20,7 @@ from itertools import chain, count
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from threading import Lock, Thread
+from time import perf_counter
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -32,6 +33,7 @@ from foldline.log.storage.engines.database_file import KnownFile
 from foldline.log.storage.engines.lent_turns import LentTurns, lending
 from foldline.log.storage.turns import WRITING_FOR, OuterTurn, Turns
 from foldline.service_process import BEGINNING, SPAWN, begin_part
+from foldline_api.http.bounds.pauses import SECONDS_MAX, Pauses
 from foldline_api.http.bounds.pieces import Pieces, received
 from foldline_api.http.known_keys import Caller
 from foldline_api.http.problems import PROBLEM_TYPES, problem
@@ -91,12 +93,13 @@ class _Order(NamedTuple):
 
 
 class _Answered(NamedTuple):
-    """An answer, and the events of the transactions that it took."""
+    """An answer, the events of the transactions that it took, and for how many seconds the process was at it."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
     events: list[Event]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +147,10 @@ class LargeProcesses:
         """Whether a request may go to one of them."""
         return self._open_service is not None and request.method in WITH_BODY and self._is_shared()
 
-    async def answer(self, endpoint: Endpoint, parameters: Mapping[str, Any], incoming: ApiRequest) -> Response:
-        """The endpoint's answer to a request, made in one of the processes.
+    async def answer(
+        self, endpoint: Endpoint, parameters: Mapping[str, Any], incoming: ApiRequest, pauses: Pauses | None = None
+    ) -> Response:
+        """The endpoint's answer to a request, made in one of the processes. `pauses` note what it took.
 
         Raises:
             Unavailable: the process could not open the database, and has done nothing.
@@ -161,7 +166,15 @@ class LargeProcesses:
         await self._places.acquire_on_behalf_of(place)
         try:
             # Shielded: the process takes another request only after this work, also if the client is gone.
-            done = await asyncio.shield(self._begun(order, incoming, place))
+            begun = self._begun(order, incoming, place)
+            if pauses is not None:
+                begun.add_done_callback(partial(_note, pauses, incoming.tenant))
+            done = await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            # The work goes on, and the tenant's next request need not wait for its end.
+            if pauses is not None:
+                pauses.note(incoming.tenant, SECONDS_MAX)
+            raise
         except BrokenProcessPool as error:
             message = "the process that did the work was killed"
             raise OutcomeUnknown(message) from error
@@ -227,6 +240,11 @@ class LargeProcesses:
         return pool, future
 
 
+def _note(pauses: Pauses, tenant: str, ended: asyncio.Future[_Answered]) -> None:
+    if not ended.cancelled() and ended.exception() is None:
+        pauses.note(tenant, ended.result().seconds)
+
+
 def _publish(service: AppState, ended: Future[_Answered]) -> None:
     if not ended.cancelled() and ended.exception() is None:
         for event in ended.result().events:
@@ -263,6 +281,8 @@ def _answer(order: _Order) -> _Answered:
     WRITING_FOR.set(order.caller.tenant)
     headers = Headers(raw=order.headers)
     incoming = ApiRequest(service, order.caller, order.session_id, order.route, headers, pieces)
+    # The process itself may have begun only now, which is no work of this tenant's.
+    began = perf_counter()
     try:
         response = order.endpoint(**order.parameters, incoming=incoming)
     except Exception as error:
@@ -270,4 +290,5 @@ def _answer(order: _Order) -> _Answered:
             raise
         response = problem(error)
     body: Any = response.body
-    return _Answered(response.status_code, response.raw_headers, bytes(body), list(_process.events))
+    events = list(_process.events)
+    return _Answered(response.status_code, response.raw_headers, bytes(body), events, perf_counter() - began)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from anyio import CapacityLimiter, sleep
 
-from foldline.log.storage.pauses import Pauses
 from foldline.settings import Settings
+from foldline_api.http.bounds.pauses import LONG_SECONDS, Pauses
 from foldline_api.http.bounds.pieces import Pieces
 from foldline_api.http.bounds.shares import Shares
 from foldline_api.http.known_keys import LOCAL, Caller
@@ -39,7 +39,7 @@ REFUSAL_SECONDS: Final = 0.5
 class _Queue:
     """The requests of one tenant: how many have a place or wait, and the places that it may take.
 
-    Those that pause come one after the other.
+    Those that may pause come one after the other.
     """
 
     places: CapacityLimiter
@@ -51,13 +51,13 @@ class _Queue:
 class FairPlaces:
     """A number of places. A tenant takes half of them at most, so that another's requests get one soon.
 
-    Of a tenant's requests, at most `most_waiting` wait for one, if that is given. `pause` says for how many seconds a
+    Of a tenant's requests, at most `most_waiting` wait for one, if that is given. `pauses` says for how many seconds a
     tenant's next one that pauses has to wait before it wants a place; without it, none does.
     """
 
     number: int
     most_waiting: int | None = None
-    pause: Callable[[str], float] | None = None
+    pauses: Pauses | None = None
     _places: CapacityLimiter = field(init=False)
     _queues: dict[str, _Queue] = field(default_factory=dict)
 
@@ -82,20 +82,21 @@ class FairPlaces:
             raise TooManyLarge
         queue.size += 1
         try:
-            pause = self.pause if pauses else None
-            async with _paused(queue, pause, tenant) if pause else nullcontext(), queue.places, self._places:
+            async with self._pause(queue, tenant) if pauses else nullcontext(), queue.places, self._places:
                 yield
         finally:
             queue.size -= 1
             if not queue.size:
                 del self._queues[tenant]
 
-
-@asynccontextmanager
-async def _paused(queue: _Queue, pause: Callable[[str], float], tenant: str) -> AsyncIterator[None]:
-    async with queue.pausing:
-        await sleep(pause(tenant))
-        yield
+    @asynccontextmanager
+    async def _pause(self, queue: _Queue, tenant: str) -> AsyncIterator[None]:
+        if self.pauses is None or not self.pauses.concern(tenant):
+            yield
+            return
+        async with queue.pausing:
+            await sleep(self.pauses.left(tenant))
+            yield
 
 
 class Places:
@@ -104,13 +105,13 @@ class Places:
     `beyond_shares` is the one for small requests of tenants that take more than their share of its threads.
     """
 
-    def __init__(self, settings: Settings, pauses: Pauses | None = None) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        of_large, of_small = (pauses.of_large, pauses.of_small) if pauses else (None, None)
-        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, of_large)
-        self.beyond_shares = FairPlaces(1, pause=of_small)
-        self.small = FairPlaces(settings.threads)
         self.shares = Shares()
+        pauses = Pauses(self.shares.active)
+        self.large = FairPlaces(settings.large_requests, settings.large_requests_waiting, pauses)
+        self.beyond_shares = FairPlaces(1, pauses=Pauses(self.shares.active, LONG_SECONDS))
+        self.small = FairPlaces(settings.threads)
 
     def is_large(self, pieces: Pieces, many: Many = MANY) -> bool:
         """Whether a request with this body is large: it has many bytes, or many objects such as messages."""

@@ -63,7 +63,7 @@ def lend(turns: Turns, connection: Connection) -> None:
             # None says that a turn is over, here one that took too long.
             if tenant is not None:
                 WRITING_FOR.set(tenant)
-                with turns.lent():
+                with turns.alone():
                     connection.send(tenant)
                     if connection.poll(TURN_SECONDS):
                         connection.recv()
