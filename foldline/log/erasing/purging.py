@@ -37,7 +37,7 @@ LOG_HELD: Final = (
     "PostgreSQL keeps files of its write-ahead log, for a replication slot, an archive or by wal_keep_size"
 )
 LOG_IN_USE: Final = "the log of SQLite still has it, as others read it just now: run this again"
-SESSIONS_IN_USE: Final = "workers may still read sessions that were deleted: run this again later"
+SESSIONS_IN_USE: Final = "workers or the index may still read sessions that were deleted: run this again later"
 
 
 def purge(store: Store) -> list[str]:

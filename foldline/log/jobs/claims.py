@@ -82,10 +82,10 @@ _FIRST: Final = (
     .limit(1)
 )
 # The session and branch are locked before the job, as in every transaction.
-_FREE: Final = _FIRST.with_for_update(skip_locked=True)
+_FREE: Final = _FIRST.with_for_update(key_share=True, skip_locked=True)
 _FREE_ID: Final = _FREE.with_only_columns(JOB.c.id)
 _OF_JOB: Final = _JOINED.where(JOB.c.id == bindparam("job"))
-_AWAITED: Final = _FIRST.with_for_update()
+_AWAITED: Final = _FIRST.with_for_update(key_share=True)
 _CLAIMED: Final = ("lease", "lease_until", "attempts", "claim")
 _AS_CLAIMED: Final[dict[str, Any]] = {name: bindparam(name) for name in _CLAIMED} | {
     "state": JobState.RUNNING,

@@ -1,12 +1,12 @@
 """Writes what recall searches and the items of the ledger: in the sweep, or before the first recall that misses it.
 
 So no append of a turn waits for it, and who needs items before that finds them anew. Texts are read and their terms
-found without a lock; rows are written in short transactions, so that appends to the session wait for none.
+found without a lock; rows are written in short transactions, and on PostgreSQL no append to the session waits for them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from math import inf
 from typing import Final
@@ -14,7 +14,7 @@ from typing import Final
 from foldline.engine.ledger.items import items_to_json
 from foldline.engine.recall.passages import IndexText, index_of
 from foldline.engine.wire import dumps
-from foldline.log.errors import NotFound
+from foldline.log.errors import Busy, NotFound
 from foldline.log.jobs.endings import UNREADABLE
 from foldline.log.sealing.pages import fitting
 from foldline.log.sealing.terms import make_term_key
@@ -46,7 +46,7 @@ def index_session(store: Store, tenant: str, session_id: str, most: int, most_by
         if not found or entries >= most or size >= most_bytes:
             return not found
         first = found[: fitting((size for _, size in found), BYTES_AT_ONCE)]
-        _index(store, session, [place for place, _ in first], waits=True)
+        _index(store, session, [place for place, _ in first])
         entries += len(first)
         size += sum(one.size for one in first)
 
@@ -54,8 +54,7 @@ def index_session(store: Store, tenant: str, session_id: str, most: int, most_by
 def index_waiting(store: Store, most: int, rest: Callable[[float], object]) -> None:
     """Index up to `most` of the entries that are not indexed yet, of whatever session.
 
-    A session that another transaction has locked is left to the next sweep. `rest` is called after each few entries,
-    with the seconds that they took.
+    `rest` is called after each few entries, with the seconds that they took.
     """
     for _ in range(0, most, AT_ONCE):
         began = store.stopwatch()
@@ -75,30 +74,29 @@ def _index_some(store: Store) -> bool:
         try:
             with store.read() as tx:
                 session = paths.open_head(tx, tenant, session_id).session
-            done += _index(store, session, places, waits=False)
-        except NotFound:  # It was deleted meanwhile.
+            done += _index(store, session, places)
+        except (NotFound, Busy):  # It was deleted meanwhile, or is being removed or encrypted.
             continue
         except UNREADABLE:
             # Nobody can read the session, and these would be the first again.
             with store.write() as tx:
                 passages.give_up(tx, tenant, session_id, places)
             done += len(places)
-    # What is left is of sessions that are locked, or more than fits at once.
+    # What is left is of such sessions, or was indexed by another sweep, or is more than fits at once.
     return done > 0 and (done < len(found) or len(found) == AT_ONCE)
 
 
-def _index(store: Store, session: Session, places: Sequence[Place], *, waits: bool) -> int:
-    """Index entries of a session; how many of them are indexed now."""
+def _index(store: Store, session: Session, places: Iterable[Place]) -> int:
+    """Index entries of a session; how many of them nobody else has indexed meanwhile."""
     make_term_key(store)
     with store.read() as tx:
-        found = [(place, _text(tx, session, place)) for place in places]
+        # Two who index the same entries lock them in the same order.
+        found = [(place, _text(tx, session, place)) for place in sorted(places)]
     with store.write() as tx:
-        # With the session locked, its deletion cannot leave these rows behind.
-        if paths.open_branch(tx, session.pk, places[0].branch, waits=waits) is None:
+        # While the session stays, its deletion cannot leave these rows behind.
+        if not paths.lives(tx, session.pk):
             return 0
-        for place, (indexed, items) in found:
-            passages.add_missing(tx, session, place, indexed, items)
-    return len(found)
+        return sum(passages.add_missing(tx, session, place, *text) for place, text in found)
 
 
 def _text(tx: Transaction, session: Session, place: Place) -> tuple[IndexText, bytes | None]:

@@ -12,14 +12,13 @@ from foldline.log.errors import DamagedValue
 from foldline.log.sealing.cipher import Cipher, is_sealed
 from foldline.log.sealing.listed_keys import listed_keys, strike_key
 from foldline.log.sealing.pages import pages, sealed_columns
-from foldline.log.storage import passages
+from foldline.log.storage import passages, paths
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.storage.tables import ENTRY, SESSION
 
 # Rows of a transaction: appends wait no longer than for one of them.
 AT_ONCE: Final = 100
 INDEX_ROWS: Final = 1_000
-_LOCK: Final = select(SESSION.c.pk).where(SESSION.c.pk == bindparam("pk")).with_for_update()
 _INDEXED: Final = select(ENTRY.c.branch, ENTRY.c.seq).where(
     ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_not(None)
 )
@@ -125,8 +124,8 @@ def _remove_rows(store: Store, session_pk: int) -> set[tuple[int, int]] | None:
     Once there are none, the places of the entries that had some: only these may be indexed again, others are anyway.
     """
     with store.write() as tx:
-        # Whoever indexes has the session locked.
-        tx.lock(_LOCK, {"pk": session_pk})
+        # Not while somebody indexes.
+        paths.hold(tx, session_pk)
         if passages.remove(tx, [session_pk], INDEX_ROWS):
             return None
         return {(branch, seq) for branch, seq in tx.execute(_INDEXED, {"pk": session_pk})}
@@ -138,5 +137,5 @@ def _index_again(store: Store, session_pk: int, places: Iterable[tuple[int, int]
         chunk = ordered[start : start + AT_ONCE]
         here = tuple_(ENTRY.c.branch, ENTRY.c.seq).in_(chunk)
         with store.write() as tx:
-            tx.lock(_LOCK, {"pk": session_pk})
+            paths.hold(tx, session_pk)
             tx.execute(update(ENTRY).where(ENTRY.c.session_pk == session_pk, here).values(passages=None))

@@ -259,14 +259,17 @@ def _unindexed(row: Any) -> Unindexed:
     return Unindexed(Place(row.branch, row.seq), row.size)
 
 
-def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText, items: bytes | None) -> None:
-    """Write the rows of an entry and the items of its ledger, if nobody has meanwhile.
+def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText, items: bytes | None) -> bool:
+    """Write the rows of an entry and the items of its ledger, if nobody has meanwhile; whether nobody had.
 
-    The caller has locked the session.
+    The caller sees to it that the session stays (`paths.lives`).
     """
     at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
-    if tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount and (rows := _rows(tx, session, place, indexed)):
+    if not tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount:
+        return False
+    if rows := _rows(tx, session, place, indexed):
         tx.execute(_insert(_dialect(tx)), rows)
+    return True
 
 
 def give_up(tx: Transaction, tenant: str, session_id: str, places: Iterable[Place]) -> None:

@@ -82,15 +82,22 @@ HEAD: Final = select(*COLUMNS).join_from(
 HEAD_BY_ID: Final = HEAD.where(BY_ID)
 # The session is locked before anything of it is read. A statement that waits for a lock continues with the other rows
 # as they were before the wait, so it would join the session to a branch that is no longer its head.
-LOCK_BY_ID: Final = select(SESSION.c.pk).where(BY_ID).with_for_update()
+# No writer changes its key, so whoever only needs it to stay (`lives`) waits for none.
+LOCK_BY_ID: Final = select(SESSION.c.pk).where(BY_ID).with_for_update(key_share=True)
 # A branch given by number cannot change while its session is waited for, so both are locked at once.
 _BRANCH: Final = (
     select(*COLUMNS)
     .join_from(SESSION, BRANCH, BRANCH.c.session_pk == SESSION.c.pk)
     .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None), BRANCH.c.branch == bindparam("number"))
 )
-_LOCKED_BRANCH: Final = _BRANCH.with_for_update()
-_FREE_BRANCH: Final = _BRANCH.with_for_update(skip_locked=True)
+_LOCKED_BRANCH: Final = _BRANCH.with_for_update(key_share=True)
+_FREE_BRANCH: Final = _BRANCH.with_for_update(key_share=True, skip_locked=True)
+_HOLD: Final = select(SESSION.c.pk).where(SESSION.c.pk == bindparam("pk")).with_for_update()
+_LIVES: Final = (
+    select(SESSION.c.pk)
+    .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None))
+    .with_for_update(read=True, key_share=True)
+)
 _BRANCH_BY_NUMBER: Final = select(*_BRANCH_COLUMNS).where(
     BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch == bindparam("number")
 )
@@ -139,6 +146,19 @@ def open_branch(tx: Transaction, session_pk: int, branch: int, *, waits: bool = 
     statement = _LOCKED_BRANCH if waits else _FREE_BRANCH
     row = tx.execute(statement, {"pk": session_pk, "number": branch}).first()
     return None if row is None else path_of(row)
+
+
+def lives(tx: Transaction, session_pk: int) -> bool:
+    """Whether a session was not deleted; if so, its rows stay until the transaction ends.
+
+    Others may write to it meanwhile, and may say that it is deleted. Its rows are removed afterwards then.
+    """
+    return tx.execute(_LIVES, {"pk": session_pk}).first() is not None
+
+
+def hold(tx: Transaction, session_pk: int) -> None:
+    """Lock a session before the next statement, against those too who only need it to stay (`lives`)."""
+    tx.lock(_HOLD, {"pk": session_pk})
 
 
 def read_branch(tx: Transaction, session_pk: int, branch: int) -> Path | None:
@@ -223,6 +243,8 @@ def forget_counts(tx: Transaction, path: Path) -> None:
 def forget_images(tx: Transaction, path: Path) -> None:
     """Drop what is known of the images in view, up to all entries: another provider takes other ones."""
     path.images = None
+    # Whoever indexes locks entries too, in another order.
+    hold(tx, path.session.pk)
     for table in (BRANCH, ENTRY):
         known = table.c.session_pk == path.session.pk, table.c.images.is_not(None)
         tx.execute(update(table).where(*known).values(dict.fromkeys(_IMAGES)))

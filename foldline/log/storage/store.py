@@ -161,7 +161,7 @@ class Transaction:
             self._send_later(command.text, *values)
 
     def lock(self, statement: Select[Any], parameters: Mapping[str, Any]) -> None:
-        """Lock the rows of a SELECT … FOR UPDATE before the next statement, which waits for them if needed."""
+        """Lock the rows of a SELECT with a lock before the next statement, which waits for them if needed."""
         if not self.is_only_writer:
             command = _command(statement, tuple(parameters), self.connection.dialect)
             self._send_later(command.text, command.values(parameters))

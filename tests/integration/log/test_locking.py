@@ -123,6 +123,42 @@ def test_two_sweepers_remove_what_was_deleted_without_waiting_for_each_other(sto
         assert _entries(tx) == 0
 
 
+def test_nobody_who_writes_to_a_session_waits_for_its_index(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+    with scene.store.write() as indexing:
+        assert paths.lives(indexing, scene.path.session.pk)
+        scene.append(*turns(1, 60))
+
+
+def test_what_changes_all_entries_waits_until_nobody_indexes_them(scene: Scene) -> None:
+    scene.append(*turns(7, 60))
+
+    def take_another_model() -> None:
+        with scene.store.write() as tx:
+            lifecycle.change(tx, TENANT, scene.id, {"model": "anthropic/claude-sonnet-4-5"})
+
+    with scene.store.write() as indexing:
+        assert paths.lives(indexing, scene.path.session.pk)
+        with waiting(scene.store, take_another_model):
+            indexing.connection.commit()
+
+
+def test_what_was_deleted_while_it_was_indexed_is_removed_afterwards(store: Store) -> None:
+    scene = Scene(store)
+    scene.append(*turns(7, 60))
+    pk = scene.path.session.pk
+    with store.write() as indexing:
+        assert paths.lives(indexing, pk)
+        with store.write() as tx:
+            lifecycle.delete(tx, TENANT, scene.id)
+        sweeps.sweep(store)
+        assert _entries(indexing) > 0
+    sweeps.sweep(store)
+    with store.write() as tx:
+        assert _entries(tx) == 0
+        assert not paths.lives(tx, pk)
+
+
 def _entries(tx: Transaction) -> int:
     number: int = tx.execute(text("SELECT count(*) FROM entry")).scalar_one()
     return number

@@ -9,21 +9,16 @@ from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.wire import dumps, loads
 from foldline.log.jobs.leases import Claim
+from foldline.log.storage import paths
 from foldline.log.storage.engines.without_sync import WITHOUT_SYNC
 from foldline.log.storage.store import Store, Transaction
-from foldline.log.storage.tables import CHUNK_TEXT, SESSION
+from foldline.log.storage.tables import CHUNK_TEXT
 
 _FIND: Final = select(CHUNK_TEXT.c.text).where(
     CHUNK_TEXT.c.session_pk == bindparam("pk"), CHUNK_TEXT.c.key == bindparam("chunk")
 )
 # If this commit is lost in a crash, the chunk is written again.
 _KEEP: Final = insert(CHUNK_TEXT).returning(WITHOUT_SYNC)
-# Held until the text is there: the rows of a session that was deleted meanwhile may be gone already.
-_LIVES: Final = (
-    select(SESSION.c.pk)
-    .where(SESSION.c.pk == bindparam("pk"), SESSION.c.deleted_at.is_(None))
-    .with_for_update(read=True, key_share=True)
-)
 _REMOVE: Final = delete(CHUNK_TEXT).where(CHUNK_TEXT.c.session_pk == bindparam("pk"))
 
 
@@ -44,7 +39,8 @@ class KeptChunkTexts:
         """Keep the text of a chunk, unless its session was deleted. A second one of the same chunk changes nothing."""
         try:
             with self._store.write() as tx:
-                if tx.execute(_LIVES, {"pk": self._session_pk}).first() is not None:
+                # The rows of a session that was deleted meanwhile may be gone already.
+                if paths.lives(tx, self._session_pk):
                     row = {"session_pk": self._session_pk, "key": key, "created_at": tx.now, "text": dumps(text)}
                     tx.execute(_KEEP, row)
         except IntegrityError:
