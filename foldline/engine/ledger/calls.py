@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from foldline.engine.arguments import json_object
@@ -144,10 +144,12 @@ def output_items(text: str, call: str, *, is_error: bool = False) -> Iterator[It
     if failure:
         yield Item(ItemKind.FAILURE, failure, Speaker.TOOL, call, FIRST if is_first else "")
     fields = _json_fields(text) if text[:1] in "{[" and len(text) <= LONGEST_ANSWER else ""
-    answer = fields or _counted(text) or ("" if failure else _last_of_few(text))
+    shown = [] if fields else _shown_lines(text)
+    is_short = len(text) <= 3 * ENDING_CHARS
+    answer = fields or _counted(shown) or (_last_of(shown) if is_short and not failure else "")
     if answer and answer != failure:
-        is_all = len(_shown_lines(text)) == 1
-        yield Item(ItemKind.ENDING, answer, Speaker.TOOL, call, FIELDS if fields else FIRST if is_all else "")
+        look = FIELDS if fields else FIRST if len(shown) == 1 else ""
+        yield Item(ItemKind.ENDING, answer, Speaker.TOOL, call, look)
     elif not failure:
         yield Item(ItemKind.ENDING, "", Speaker.TOOL, call)
 
@@ -297,15 +299,12 @@ def _line_at(text: str, place: int) -> str:
     return clean(text[max(start, place - ENDING_CHARS) : end if end >= 0 else len(text)])
 
 
-def _counted(text: str) -> str:
+def _counted(shown: Sequence[str]) -> str:
     """The line at the end of an output that counts or reports success."""
-    shown = _shown_lines(text)
     return cut(flat(next((line for line in reversed(shown[-12:]) if _COUNTED.search(line)), "")), ENDING_CHARS)
 
 
-def _last_of_few(text: str) -> str:
-    """The last line of a short output."""
-    shown = _shown_lines(text) if len(text) <= 3 * ENDING_CHARS else []
+def _last_of(shown: Sequence[str]) -> str:
     return cut(flat(shown[-1]), ENDING_CHARS) if shown else ""
 
 

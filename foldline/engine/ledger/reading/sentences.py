@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from foldline.engine.ledger.reading.lines import clean, lines, sentences
@@ -32,6 +33,8 @@ _PRINTED: Final = re.compile(
     r"|[\w.@~:/-]{0,60}[$#%>]\s?\Z|\d{1,9}\Z)"
 )
 _TRAILING: Final = re.compile(r"\A[\W_]{0,40}\Z")
+# Printed texts repeat lines. A line is short: `lines` splits those that are not.
+_KNOWN_LINES: Final = 512
 
 
 def statements(text: str) -> Iterator[str]:
@@ -82,6 +85,7 @@ def _prose_lines(text: str) -> Iterator[str]:
         yield " ".join(waiting)
 
 
+@lru_cache(_KNOWN_LINES)
 def _prose(line: str) -> str:
     """The line without the marks of headings and lists; "" if it does not read as language."""
     if _TRAILING.match(line) or _PRINTED.match(line):
