@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks import engine, frozen, http, latency, log, memory, slots, startup, views, waiting_jobs
+from benchmarks import claims, engine, frozen, http, latency, log, memory, slots, startup, views, waiting_jobs
 from benchmarks.gateway import rows as gateway
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
@@ -31,6 +31,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     """Each row; only the processes that it needs are running meanwhile."""
     yield from engine.rows()
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
+    yield from claims.rows_on_sqlite(folder)
     yield from http.rows_on_sqlite(folder)
     yield from startup.rows(folder)
     yield from views.rows(folder)
@@ -44,6 +45,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
         yield from latency.rows(folder, stack)
         yield from slots.rows(folder, stack)
         yield from log.rows("PostgreSQL", stack.database_url)
+        yield from claims.rows_on_postgresql(stack.database_url)
         yield from http.rows_on_postgresql(folder, stack)
         yield from frozen.rows(stack)
 

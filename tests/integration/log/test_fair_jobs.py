@@ -47,8 +47,9 @@ def tenants_of(store: Store, jobs: int) -> list[str]:
     return found
 
 
-def test_a_tenant_with_one_job_does_not_wait_for_another_with_many(store: Store, queued: Queued) -> None:
-    queued("a", 12)
+@pytest.mark.parametrize("many", [12, pytest.param(2_000, marks=pytest.mark.thorough)])
+def test_a_tenant_with_one_job_does_not_wait_for_another_with_many(store: Store, queued: Queued, many: int) -> None:
+    queued("a", many)
     assert tenants_of(store, 3) == ["a"] * 3
     running = [claims.claim(store, INTERACTIVE) for _ in range(2)]
     assert all(running)
@@ -56,10 +57,13 @@ def test_a_tenant_with_one_job_does_not_wait_for_another_with_many(store: Store,
     assert tenants_of(store, 2) in (["b", "a"], ["a", "b"])
 
 
-def test_equal_tenants_get_equal_shares_whoever_came_first(store: Store, queued: Queued) -> None:
-    for tenant in "abcd":
-        queued(tenant, 6)
-    assert Counter(tenants_of(store, 12)) == dict.fromkeys("abcd", 3)
+@pytest.mark.parametrize(("tenants", "each"), [("abcd", 3), pytest.param("abcdefghij", 40, marks=pytest.mark.thorough)])
+def test_equal_tenants_get_equal_shares_whoever_came_first(
+    store: Store, queued: Queued, tenants: str, each: int
+) -> None:
+    for tenant in tenants:
+        queued(tenant, 2 * each)
+    assert Counter(tenants_of(store, len(tenants) * each)) == dict.fromkeys(tenants, each)
 
 
 def test_a_tenants_own_jobs_keep_their_order(store: Store, queued: Queued) -> None:
