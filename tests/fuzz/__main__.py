@@ -23,7 +23,7 @@ from tests.fuzz.documented import fuzzed_service, run_schemathesis
 from tests.fuzz.hostile_requests import DATABASES, Findings, hostile_service
 from tests.fuzz.victim import Victim, percentile
 
-QUIET_SECONDS = 10.0
+QUIET_SECONDS = 60.0
 SHOWN = 40
 SHOWN_OF_KIND = 5
 
