@@ -110,20 +110,27 @@ def test_what_is_given_up_keeps_its_process_until_it_ends(tmp_path: Path) -> Non
     asyncio.run(scenario())
 
 
-def test_a_tenant_pauses_after_its_work_and_for_longest_if_nobody_waits_for_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_awaited", [True, False])
+def test_a_tenant_pauses_after_its_work_and_for_longest_if_nobody_waits_for_it(
+    tmp_path: Path, *, is_awaited: bool
+) -> None:
     async def scenario() -> None:
-        pauses = Pauses(ActiveTenants())
+        pauses = Pauses(ActiveTenants(), now=lambda: 0.0)
         pauses.active.note("another")
         async with processes(tmp_path, 1, pauses) as (_, answer):
-            await asyncio.wait_for(answer("a"), SECONDS)
-            assert 0 < pauses.left("ours") < SECONDS_MAX / 2
-            given_up = answer("b", until="go")
-            await becomes(lambda: under_way(tmp_path) == {"b"})
-            given_up.cancel()
-            with suppress(asyncio.CancelledError):
-                await given_up
-            assert pauses.left("ours") > SECONDS_MAX / 2
-            (tmp_path / "go").touch()
+            asked = answer("a", until="go")
+            await becomes(lambda: under_way(tmp_path) == {"a"})
+            assert pauses.left("ours") == 0
+            if is_awaited:
+                (tmp_path / "go").touch()
+                await asyncio.wait_for(asked, SECONDS)
+                assert pauses.left("ours") > 0
+            else:
+                asked.cancel()
+                with suppress(asyncio.CancelledError):
+                    await asked
+                assert pauses.left("ours") == SECONDS_MAX
+                (tmp_path / "go").touch()
 
     asyncio.run(scenario())
 
