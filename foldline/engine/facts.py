@@ -183,6 +183,44 @@ class DetailsOf:
         return self._call.placeholders if self._call else ()
 
 
+class DetailsBy:
+    """The details of an entry by another measure, by which its content takes `content` tokens in place of `exact`.
+
+    What is a count is computed when it is first asked for: `placeholders_of` an entry, all others in proportion.
+    """
+
+    def __init__(
+        self, entry: Facts, content: int, exact: int, placeholders_of: Callable[[Facts], tuple[int, ...]]
+    ) -> None:
+        self._entry = entry
+        self._content = content
+        self._exact = exact
+        self._placeholders_of = placeholders_of
+
+    def __getattr__(self, name: str) -> Any:
+        """As in the entry's own details, unless it is a count."""
+        if name not in _OF_DETAILS:
+            raise AttributeError(name)
+        return getattr(self._entry.details, name)
+
+    def known(self) -> Details:
+        """All of the details; the entry is not needed any more."""
+        return Details(*(getattr(self, name) for name in Details._fields))
+
+    @cached_property
+    def arguments_saving(self) -> int:
+        """As in `Details`, like all that follow."""
+        return self._entry.arguments_saving * self._content // self._exact
+
+    @cached_property
+    def excerpts(self) -> tuple[int, ...]:
+        return tuple(-(-tokens * self._content // self._exact) for tokens in self._entry.excerpts)
+
+    @cached_property
+    def placeholders(self) -> tuple[int, ...]:
+        return self._placeholders_of(self._entry) if self._entry.placeholders else ()
+
+
 class Facts(NamedTuple):
     """Everything that planning knows about one message; tokens are unscaled.
 
@@ -204,9 +242,9 @@ class Facts(NamedTuple):
     bound: int = 0
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
-    details: Details | DetailsOf = Details()
+    details: Details | DetailsOf | DetailsBy = Details()
 
-    # `_replace` takes several times as long as these two, which every message passes.
+    # `_replace` takes several times as long as these, which every message passes.
 
     def at(self, seq: int, unit: int) -> Facts:
         """The facts with a seq and a unit."""
@@ -218,6 +256,10 @@ class Facts(NamedTuple):
         return Facts._make(
             (role, tokens, seq, unit, is_late, calls, call.id, call.tool, *others, details.answering(call))
         )
+
+    def counted(self, tokens: int, details: DetailsBy) -> Facts:
+        """The facts by another measure."""
+        return Facts._make((self.role, tokens, *self[2:-1], details))
 
     @property
     def arguments_saving(self) -> int:

@@ -128,6 +128,8 @@ class Outline:
     # At each index, the fewest tokens that so many of the newest items can take in view, as far as somebody asked.
     _leasts: list[int] = field(default_factory=lambda: [0], init=False, repr=False, compare=False)
     _results: list[tuple[int, Facts]] | None = field(default=None, init=False, repr=False, compare=False)
+    # This outline under the measure that was asked for last, which does not refer back to it.
+    _measured: Outline | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def results(self) -> list[tuple[int, Facts]]:
@@ -278,8 +280,10 @@ class Outline:
         """The same items under another measure; this outline must be counted exactly."""
         if measure is self.measure:
             return self
-        entries = map(measure.counted, self._entries())
-        return replace(outline_of(entries, self.live, measure, unread=self._unread()), exact=self)
+        if self._measured is None or self._measured.measure is not measure:
+            entries = map(measure.counted, self._entries())
+            self._measured = outline_of(entries, self.live, measure, unread=self._unread())
+        return replace(self._measured, exact=self)
 
     def is_worth_a_summary(self, start: int, stop: int) -> bool:
         """Whether the originals of the items from `start` up to `stop` are larger than the smallest summary.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 
 from foldline.engine.arguments import json_object
@@ -109,6 +110,8 @@ COMMAND_CHARS: Final = 160
 ENDING_CHARS: Final = 160
 FIELDS_CHARS: Final = 320
 READ_CHARS: Final = 2_000
+# Of the end of an output, as many lines are read.
+LAST_LINES: Final = 12
 MOST_FIELDS: Final = 24
 FIELD_CHARS: Final = 80
 # A result with more text is content that was looked at, and no answer.
@@ -144,11 +147,11 @@ def output_items(text: str, call: str, *, is_error: bool = False) -> Iterator[It
     if failure:
         yield Item(ItemKind.FAILURE, failure, Speaker.TOOL, call, FIRST if is_first else "")
     fields = _json_fields(text) if text[:1] in "{[" and len(text) <= LONGEST_ANSWER else ""
-    shown = [] if fields else _shown_lines(text)
+    last = [] if fields else _last_lines(text)
     is_short = len(text) <= 3 * ENDING_CHARS
-    answer = fields or _counted(shown) or (_last_of(shown) if is_short and not failure else "")
+    answer = fields or _counted(last) or (cut(flat(last[0]), ENDING_CHARS) if last and is_short and not failure else "")
     if answer and answer != failure:
-        look = FIELDS if fields else FIRST if len(shown) == 1 else ""
+        look = FIELDS if fields else FIRST if len(last) == 1 else ""
         yield Item(ItemKind.ENDING, answer, Speaker.TOOL, call, look)
     elif not failure:
         yield Item(ItemKind.ENDING, "", Speaker.TOOL, call)
@@ -275,12 +278,12 @@ def _shown_command(command: str) -> str:
 def _failure(text: str, *, is_error: bool) -> tuple[str, bool]:
     """The line that reports a failure, "" if none does, and whether the text begins with it."""
     for window in (text[:READ_CHARS], text[max(READ_CHARS, len(text) - READ_CHARS) :]):
-        if match := cues.FAILURE.search(window):
+        place = cues.failure_at(window)
+        if place is not None:
             # A traceback says at its end what failed.
-            last = [line for line in lines(clean(text[-READ_CHARS:])) if not _PROMPT.search(line)]
-            is_trace = window[match.start() : match.start() + 9].lower() == "traceback"
-            line = last[-1] if is_trace and last else _whole_line_at(window, match.start())
-            return cut(flat(line), ENDING_CHARS), match.start() <= BEGINNING_CHARS and window[0] == text[0]
+            last = _last_lines(text) if window[place : place + 9].lower() == "traceback" else ()
+            line = last[0] if last else _whole_line_at(window, place)
+            return cut(flat(line), ENDING_CHARS), place <= BEGINNING_CHARS and window[0] == text[0]
     return (cut(next(lines(clean(text[:READ_CHARS])), ""), ENDING_CHARS) if is_error else ""), True
 
 
@@ -299,17 +302,15 @@ def _line_at(text: str, place: int) -> str:
     return clean(text[max(start, place - ENDING_CHARS) : end if end >= 0 else len(text)])
 
 
-def _counted(shown: Sequence[str]) -> str:
+def _counted(last: Iterable[str]) -> str:
     """The line at the end of an output that counts or reports success."""
-    return cut(flat(next((line for line in reversed(shown[-12:]) if _COUNTED.search(line)), "")), ENDING_CHARS)
+    return cut(flat(next(filter(_COUNTED.search, last), "")), ENDING_CHARS)
 
 
-def _last_of(shown: Sequence[str]) -> str:
-    return cut(flat(shown[-1]), ENDING_CHARS) if shown else ""
-
-
-def _shown_lines(text: str) -> list[str]:
-    return [line for line in lines(clean(text[-READ_CHARS:])) if not _PROMPT.search(line)]
+def _last_lines(text: str) -> list[str]:
+    """The last lines of an output, the newest first, without prompts."""
+    newest_first = reversed([*lines(clean(text[-READ_CHARS:]))])
+    return list(islice((line for line in newest_first if not _PROMPT.search(line)), LAST_LINES))
 
 
 def _json_fields(text: str) -> str:

@@ -19,7 +19,7 @@ JUDGED_CHARS: Final = 400
 
 
 def _is_ending(line: str) -> bool:
-    return line.startswith(COMMAND) or ARROW in line or cues.FAILURE.match(line) is not None
+    return line.startswith(COMMAND) or ARROW in line or cues.failure_at(line) == 0
 
 
 def _is_file(line: str) -> bool:

@@ -101,14 +101,20 @@ OPEN: Final = Cue(
     "|次に|未完了|다음|아직",
 )
 
-# Output that says something went wrong; it stands at the beginning of a line.
-FAILURE: Final = re.compile(
-    r"^[ \t>|E]{0,8}(?:error\b|fatal\b|traceback|panic|exception\b|fail(?:ed|ure)?\b|npm err|uncaught|unhandled"
+# Output that says something went wrong; it stands at the beginning of a line. A search runs ahead to a line's end.
+_FAILURE: Final = re.compile(
+    r"\n[ \t>|E]{0,8}(?:error\b|fatal\b|traceback|panic|exception\b|fail(?:ed|ure)?\b|npm err|uncaught|unhandled"
     r"|cannot |could not |can't |unable to |permission denied|command not found|no such file"
     r"|segmentation fault|killed\b|[\w.:/$-]{1,80}(?:error|exception)\b\s?[:(]"
     r"|[\w./$-]{1,120}(?::\d{1,7}|\(\d{1,7},\d{1,7}\)){1,3}:? ?-? ?error\b"
     r"|[\w./$-]{1,80}: (?:error|fatal|command not found|no such file|permission denied|cannot )"
     r"|错误|失败|異常|エラー|오류)",
-    re.IGNORECASE | re.MULTILINE,
+    re.IGNORECASE,
 )
 CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def failure_at(text: str) -> int | None:
+    """Where the first line of a text begins that says something went wrong; None if no line does."""
+    found = _FAILURE.search(f"\n{text}")
+    return found.start() if found else None

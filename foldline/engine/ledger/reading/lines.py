@@ -26,7 +26,10 @@ _LINE_END: Final = re.compile(r"\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 _SHORTENED: Final = "".join(
     rf"(?<!\b{word}\.)" for word in (r"e\.g", r"i\.e", "z\\.B", "etc", "vs", "Mrs", "Mr", "Dr", "cf")
 )
-_SENTENCE_END: Final = re.compile(rf"(?:\.{_SHORTENED}|[!?])['\")\]]?(?=\s)|[。\uff01\uff1f\uff1b]")
+# It begins with a set of characters, which the search runs ahead to.
+_SENTENCE_END: Final = re.compile(
+    rf"[.!?。\uff01\uff1f\uff1b](?:(?<=[。\uff01\uff1f\uff1b])|{_SHORTENED}['\")\]]?(?=\s))"
+)
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SPACE: Final = re.compile(r"\s+")
 

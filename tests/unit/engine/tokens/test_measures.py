@@ -139,6 +139,25 @@ def test_the_least_an_entry_takes_is_its_placeholder_or_an_excerpt_and_never_its
     assert measure.least(short) == short.tokens
 
 
+def test_an_outline_is_measured_anew_by_each_measure() -> None:
+    talk = Conversation.of([user("go"), answer("z", LONG)])
+    outline = talk.outline
+    for name in ("codebuddy", "agent-code", "codebuddy", "codebuddy"):
+        measure = measure_of(name)
+        seen = outline.measured(measure)
+        assert (seen.measure, seen.exact) == (measure, outline)
+        assert seen.tokens == Conversation.of([user("go"), answer("z", LONG)]).outline.measured(measure).tokens
+
+
+def test_what_is_no_count_is_the_same_by_each_measure() -> None:
+    entry = facts_of(answer("a", f"error: {LONG}", is_error=True))
+    seen = measure_of("codebuddy").counted(entry)
+    for name in ("is_failure", "chars", "sizes", "said_path", "read"):
+        assert getattr(seen, name) == getattr(entry, name)
+    assert seen.is_failure
+    assert seen.details.known().excerpts == seen.excerpts != entry.excerpts
+
+
 def test_a_new_entry_adds_itself_and_its_stubs() -> None:
     measure = measure_of("codebuddy")
     entry = facts_of(assistant("Listing.", ToolCall("a", "ls", "{}"), ToolCall("b", "ls", "{}")))
