@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
@@ -48,6 +48,10 @@ class PreparedMessage:
         return replace(self, facts=self.facts._replace(seen=seen))
 
 
+# By the format and the body of the message.
+_Known: TypeAlias = dict[tuple[str | None, bytes], PreparedMessage]
+
+
 @dataclass(frozen=True, slots=True)
 class Appended:
     """The result of an append: the ids of the new entries in order, the path, and the trigger's result.
@@ -67,13 +71,19 @@ def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
     appends them, and then an interim summary asks for their items under its lock.
     """
     older = len(messages) - NEWEST
-    return [_prepared(message, has_items=index < older) for index, message in enumerate(messages)]
+    known: _Known = {}
+    return [_prepared(message, known, has_items=index < older) for index, message in enumerate(messages)]
 
 
-def _prepared(message: Message, *, has_items: bool) -> PreparedMessage:
+def _prepared(message: Message, known: _Known, *, has_items: bool) -> PreparedMessage:
+    """The message; one that repeats another is read once."""
     body = dumps(message.source)
+    same = known.get((message.format, body))
+    if same is not None:
+        return replace(same, message=message)
     ledger = dumps(items_to_json(items_of(message))) if has_items or len(body) > LARGE_BYTES else None
-    return PreparedMessage(message, facts_of(message), body, ledger)
+    known[message.format, body] = prepared = PreparedMessage(message, facts_of(message), body, ledger)
+    return prepared
 
 
 def append(

@@ -171,6 +171,16 @@ def test_where_there_is_room_for_rules_alone_they_are_shown(new_scene: NewScene)
 
 
 def test_items_of_what_may_be_hidden_at_once_are_found_before_a_lock_is_taken() -> None:
-    said = [say(RULE)] * (NEWEST + 1) + [say(RULE, 20_000)]
+    said = [*(say(f"{RULE} {number}") for number in range(NEWEST + 1)), say(RULE, 20_000)]
     has_items = [prepared.ledger is not None for prepared in prepare(FORMATS["openai"].parse(said))]
     assert has_items == [True, True, *[False] * (NEWEST - 1), True]
+
+
+def test_a_message_that_repeats_another_is_prepared_as_if_it_did_not() -> None:
+    said = FORMATS["openai"].parse([say(RULE), say("Go on."), say(RULE), *[say("Go on.")] * NEWEST])
+    together = prepare(said)
+    assert [prepared.message for prepared in together] == said
+    for prepared in together:
+        (alone,) = prepare([prepared.message])
+        assert (prepared.facts, prepared.body) == (alone.facts, alone.body)
+    assert together[2].ledger == together[0].ledger is not None
