@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 
-from benchmarks import claims, engine, frozen, http, latency, log, memory, slots, startup, views, waiting_jobs
+from benchmarks import claims, engine, frozen, http, latency, log, memory, refusals, slots, startup, views, waiting_jobs
 from benchmarks.gateway import rows as gateway
 from benchmarks.harness import Row, Together, show
 from benchmarks.peers import long_session
@@ -33,6 +33,7 @@ def _rows(folder: Path) -> Generator[Row | Together, None, None]:
     yield from log.rows("SQLite", f"sqlite:///{folder}/log.db")
     yield from claims.rows_on_sqlite(folder)
     yield from http.rows_on_sqlite(folder)
+    yield from refusals.rows(folder)
     yield from startup.rows(folder)
     yield from views.rows(folder)
     yield from waiting_jobs.rows(folder)

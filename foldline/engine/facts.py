@@ -183,11 +183,14 @@ class DetailsOf:
         return self._call.placeholders if self._call else ()
 
 
-class DetailsBy:
-    """The details of an entry by another measure, by which its content takes `content` tokens in place of `exact`.
+class EstimatedDetails:
+    """The details of an entry by an estimate, by which its content takes `content` tokens and not `exact`.
 
-    What is a count is computed when it is first asked for: `placeholders_of` an entry, all others in proportion.
+    Savings and excerpts are in proportion; `placeholders_of` counts the placeholders of an entry. Each is computed when
+    it is asked for: plans ask for those of few entries.
     """
+
+    __slots__ = ("_content", "_entry", "_exact", "_placeholders_of")
 
     def __init__(
         self, entry: Facts, content: int, exact: int, placeholders_of: Callable[[Facts], tuple[int, ...]]
@@ -197,26 +200,44 @@ class DetailsBy:
         self._exact = exact
         self._placeholders_of = placeholders_of
 
-    def __getattr__(self, name: str) -> Any:
-        """As in the entry's own details, unless it is a count."""
-        if name not in _OF_DETAILS:
-            raise AttributeError(name)
-        return getattr(self._entry.details, name)
-
     def known(self) -> Details:
         """All of the details; the entry is not needed any more."""
         return Details(*(getattr(self, name) for name in Details._fields))
 
-    @cached_property
+    def answering(self, call: Call | CallOf) -> Details:
+        """See `Details.answering`."""
+        return self.known().answering(call)
+
+    @property
     def arguments_saving(self) -> int:
         """As in `Details`, like all that follow."""
         return self._entry.arguments_saving * self._content // self._exact
 
-    @cached_property
+    @property
     def excerpts(self) -> tuple[int, ...]:
         return tuple(-(-tokens * self._content // self._exact) for tokens in self._entry.excerpts)
 
-    @cached_property
+    @property
+    def is_failure(self) -> bool:
+        return self._entry.is_failure
+
+    @property
+    def chars(self) -> int:
+        return self._entry.chars
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self._entry.sizes
+
+    @property
+    def said_path(self) -> str:
+        return self._entry.said_path
+
+    @property
+    def read(self) -> Read | None:
+        return self._entry.read
+
+    @property
     def placeholders(self) -> tuple[int, ...]:
         return self._placeholders_of(self._entry) if self._entry.placeholders else ()
 
@@ -242,7 +263,7 @@ class Facts(NamedTuple):
     bound: int = 0
     seen: Seen | None = None
     images: tuple[ImageSize, ...] = ()
-    details: Details | DetailsOf | DetailsBy = Details()
+    details: Details | DetailsOf | EstimatedDetails = Details()
 
     # `_replace` takes several times as long as these, which every message passes.
 
@@ -257,8 +278,8 @@ class Facts(NamedTuple):
             (role, tokens, seq, unit, is_late, calls, call.id, call.tool, *others, details.answering(call))
         )
 
-    def counted(self, tokens: int, details: DetailsBy) -> Facts:
-        """The facts by another measure."""
+    def counted(self, tokens: int, details: EstimatedDetails) -> Facts:
+        """The facts by an estimate."""
         return Facts._make((self.role, tokens, *self[2:-1], details))
 
     @property

@@ -208,11 +208,11 @@ class Log(RuleBasedStateMachine):
         messages: list[Wire] = [{"role": "assistant", "content": uses}, {"role": "user", "content": answers + text}]
         self.pair.append(messages, "anthropic")
 
-    @rule(count=SIZES, has_text=st.booleans())
-    def work_in_gemini_format(self, *, count: int, has_text: bool) -> None:
+    @rule(count=SIZES, has_text=st.booleans(), are_equal=st.booleans())
+    def work_in_gemini_format(self, *, count: int, has_text: bool, are_equal: bool) -> None:
         """Two calls of one function without ids, whose responses are known by their order alone."""
         calls = [{"functionCall": {"name": "bash", "args": {"n": number}}} for number in (1, 2)]
-        texts = (self._text(count) for _ in calls)
+        texts = [self._text(count)] * 2 if are_equal else [self._text(count) for _ in calls]
         answers: list[Wire] = [{"functionResponse": {"name": "bash", "response": {"output": text}}} for text in texts]
         text = [{"text": self._text(count)}] if has_text else []
         self.pair.append([{"role": "model", "parts": calls}, {"role": "user", "parts": answers + text}], "gemini")

@@ -110,7 +110,7 @@ COMMAND_CHARS: Final = 160
 ENDING_CHARS: Final = 160
 FIELDS_CHARS: Final = 320
 READ_CHARS: Final = 2_000
-# Of the end of an output, as many lines are read.
+# The lines at the end of an output that may say how it ended.
 LAST_LINES: Final = 12
 MOST_FIELDS: Final = 24
 FIELD_CHARS: Final = 80

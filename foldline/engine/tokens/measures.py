@@ -11,7 +11,7 @@ from functools import cache
 
 from foldline.engine import wording
 from foldline.engine.edits import Edit
-from foldline.engine.facts import DetailsBy, Facts
+from foldline.engine.facts import EstimatedDetails, Facts
 from foldline.engine.messages import Image, Text
 from foldline.engine.models.budget import SMALLEST_SUMMARY
 from foldline.engine.tokens.counter import IMAGE, MESSAGE, RESULT
@@ -139,7 +139,7 @@ class _Counted:
         content = self.estimate.scaled(entry.sizes[self.size], self.provider)
         exact = max(1, exact_measure().content(entry) if entry.answers is not None else entry.tokens)
         tokens = self.estimate.message + content + (self.late if is_quoted(entry) else 0)
-        return entry.counted(tokens, DetailsBy(entry, content, exact, self._placeholders))
+        return entry.counted(tokens, EstimatedDetails(entry, content, exact, self._placeholders))
 
     def _placeholders(self, entry: Facts) -> tuple[int, ...]:
         path = entry.read.path if entry.read else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from foldline.engine.edits import Edit
 from foldline.engine.facts import Facts, Seen, facts_of
@@ -48,10 +48,6 @@ class PreparedMessage:
         return replace(self, facts=self.facts._replace(seen=seen))
 
 
-# By the format and the body of the message.
-_Known: TypeAlias = dict[tuple[str | None, bytes], PreparedMessage]
-
-
 @dataclass(frozen=True, slots=True)
 class Appended:
     """The result of an append: the ids of the new entries in order, the path, and the trigger's result.
@@ -65,25 +61,25 @@ class Appended:
 
 
 def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
-    """The messages, counted and serialized; call it before a lock is taken.
+    """The messages, counted and serialized; call it before a lock is taken. One that equals another is read once.
 
     The sweep finds the items of the newest. Those before them, and large ones, may be hidden in the transaction that
     appends them, and then an interim summary asks for their items under its lock.
     """
     older = len(messages) - NEWEST
-    known: _Known = {}
-    return [_prepared(message, known, has_items=index < older) for index, message in enumerate(messages)]
+    by_body: dict[bytes, PreparedMessage] = {}
+    return [_prepared(message, by_body, has_items=index < older) for index, message in enumerate(messages)]
 
 
-def _prepared(message: Message, known: _Known, *, has_items: bool) -> PreparedMessage:
-    """The message; one that repeats another is read once."""
+def _prepared(message: Message, by_body: dict[bytes, PreparedMessage], *, has_items: bool) -> PreparedMessage:
     body = dumps(message.source)
-    same = known.get((message.format, body))
-    if same is not None:
-        return replace(same, message=message)
+    same = by_body.get(body)
+    # Which call a result answers may follow from the messages before it, and its body may not tell.
+    if same is not None and same.message == message:
+        return same
     ledger = dumps(items_to_json(items_of(message))) if has_items or len(body) > LARGE_BYTES else None
-    known[message.format, body] = prepared = PreparedMessage(message, facts_of(message), body, ledger)
-    return prepared
+    by_body[body] = PreparedMessage(message, facts_of(message), body, ledger)
+    return by_body[body]
 
 
 def append(

@@ -50,6 +50,14 @@ def test_contents_come_back_as_they_went_in(api: Api) -> None:
     assert_valid_in_every_format(api, session)
 
 
+def test_equal_responses_without_ids_answer_a_call_each(api: Api) -> None:
+    session = api.session()
+    said = api.say(session, user({"text": "hello"}), CALLING, user(answer("ok"), answer("ok")))
+    assert said["open_calls"] == []
+    openai = api.get(f"{session}/context?format=openai")["messages"]
+    assert openai[2:] == [result("look", "ok"), result("look_2", "ok")]
+
+
 def test_responses_without_ids_answer_calls_of_earlier_requests(api: Api) -> None:
     session = api.session()
     parts = [{"functionCall": {"id": f"fc{number}", "name": "look", "args": {}}} for number in (1, 2)]

@@ -176,11 +176,22 @@ def test_items_of_what_may_be_hidden_at_once_are_found_before_a_lock_is_taken() 
     assert has_items == [True, True, *[False] * (NEWEST - 1), True]
 
 
-def test_a_message_that_repeats_another_is_prepared_as_if_it_did_not() -> None:
+def test_a_message_that_equals_another_is_prepared_as_if_it_did_not() -> None:
     said = FORMATS["openai"].parse([say(RULE), say("Go on."), say(RULE), *[say("Go on.")] * NEWEST])
     together = prepare(said)
     assert [prepared.message for prepared in together] == said
     for prepared in together:
         (alone,) = prepare([prepared.message])
         assert (prepared.facts, prepared.body) == (alone.facts, alone.body)
-    assert together[2].ledger == together[0].ledger is not None
+    assert together[2] is together[0]
+
+
+def test_equal_bodies_of_results_that_answer_other_calls_are_prepared_each() -> None:
+    calls = [{"functionCall": {"name": "write", "args": {"path": path}}} for path in ("a", "b")]
+    answers = [{"functionResponse": {"name": "write", "response": {"output": "ok"}}}] * 2
+    said = FORMATS["gemini"].parse([{"role": "model", "parts": calls}, {"role": "user", "parts": answers}])
+    filler = FORMATS["openai"].parse([say("Go on.")] * NEWEST)
+    _, first, second, *_ = prepare([*said, *filler])
+    assert first.body == second.body
+    assert (first.facts.answers, second.facts.answers) == ("write", "write_2")
+    assert first.ledger != second.ledger

@@ -101,7 +101,8 @@ OPEN: Final = Cue(
     "|次に|未完了|다음|아직",
 )
 
-# Output that says something went wrong; it stands at the beginning of a line. A search runs ahead to a line's end.
+# Output that says something went wrong, at the beginning of a line. A search finds a newline faster than `^`;
+# `failure_at` puts one before the first line.
 _FAILURE: Final = re.compile(
     r"\n[ \t>|E]{0,8}(?:error\b|fatal\b|traceback|panic|exception\b|fail(?:ed|ure)?\b|npm err|uncaught|unhandled"
     r"|cannot |could not |can't |unable to |permission denied|command not found|no such file"
@@ -115,6 +116,6 @@ CJK: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def failure_at(text: str) -> int | None:
-    """Where the first line of a text begins that says something went wrong; None if no line does."""
+    """The start of the first line of a text that reports a failure; None if no line does."""
     found = _FAILURE.search(f"\n{text}")
     return found.start() if found else None

@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from foldline.engine.edits import Edit, LiveEdits
 from foldline.engine.facts import Details, Facts, facts_of
 from foldline.engine.messages import Message, ToolCall, user
-from foldline.engine.models.budget import SMALLEST_SUMMARY
+from foldline.engine.models.budget import SMALLEST_SUMMARY, Goals
+from foldline.engine.models.gauge import Gauge
 from foldline.engine.outline import outline_of
 from foldline.engine.tokens.counter import MESSAGE, RESULT, count_message, count_text
 from foldline.engine.tokens.estimates import ESTIMATES, EXACT
@@ -13,6 +16,7 @@ from tests.support.conversations import Conversation, answer, assistant, read_ca
 
 LONG = "fold the line\n" * 60
 PROVIDER = "anthropic"
+GOALS = Goals(limit=9_000, trigger=8_000, target=500, keep_recent=0, summary_max=300, minimum_saving=0)
 
 
 def work(name: str, text: str = LONG) -> list[Message]:
@@ -139,14 +143,25 @@ def test_the_least_an_entry_takes_is_its_placeholder_or_an_excerpt_and_never_its
     assert measure.least(short) == short.tokens
 
 
-def test_an_outline_is_measured_anew_by_each_measure() -> None:
-    talk = Conversation.of([user("go"), answer("z", LONG)])
-    outline = talk.outline
-    for name in ("codebuddy", "agent-code", "codebuddy", "codebuddy"):
-        measure = measure_of(name)
-        seen = outline.measured(measure)
-        assert (seen.measure, seen.exact) == (measure, outline)
-        assert seen.tokens == Conversation.of([user("go"), answer("z", LONG)]).outline.measured(measure).tokens
+def test_an_outline_is_measured_once_by_a_measure_and_anew_by_another() -> None:
+    outline = Conversation.of([user("go"), answer("z", LONG)]).outline
+    own, other = measure_of("codebuddy"), measure_of("agent-code")
+    first = outline.measured(own)
+    assert outline.measured(own).items is first.items
+    assert outline.measured(other).tokens != first.tokens
+    again = outline.measured(own)
+    assert (again.tokens, again.measure, again.exact) == (first.tokens, own, outline)
+
+
+def test_neither_edits_nor_a_report_change_how_an_outline_is_measured() -> None:
+    outline = Conversation.of([user("go"), *work("a")]).outline
+    measure = measure_of("codebuddy")
+    tokens = outline.measured(measure).tokens
+    assert Gauge(measure, GOALS, reported=1).seen(outline).tokens == 1
+    cleared = outline.edited([Edit("clear", 3, 3)])
+    assert cleared.measured(measure).tokens < tokens
+    assert replace(outline, live=outline.live.adding([Edit("hide", 1, 1)])).measured(measure).tokens != tokens
+    assert outline.measured(measure).tokens == tokens
 
 
 def test_what_is_no_count_is_the_same_by_each_measure() -> None:
