@@ -74,7 +74,7 @@ def prepare(messages: Sequence[Message]) -> list[PreparedMessage]:
 def _prepared(message: Message, by_body: dict[bytes, PreparedMessage], *, has_items: bool) -> PreparedMessage:
     body = dumps(message.source)
     same = by_body.get(body)
-    # Which call a result answers may follow from the messages before it, and its body may not tell.
+    # Which call a result answers may follow from the messages before it alone, as in Gemini's format.
     if same is not None and same.message == message:
         return same
     ledger = dumps(items_to_json(items_of(message))) if has_items or len(body) > LARGE_BYTES else None
