@@ -21,7 +21,14 @@ from stack.services.servers import postgres
 from tests.support.eventually import eventually
 from tests.support.processes.api import user
 from tests.support.processes.databases import Server
-from tests.support.processes.deployment import LEASE_SECONDS, Deployment, append_surely, deployed, installed
+from tests.support.processes.deployment import (
+    LEASE_SECONDS,
+    Deployment,
+    append_surely,
+    append_without_key,
+    deployed,
+    installed,
+)
 from tests.support.processes.http import client, items_of
 from tests.support.processes.scripted_llm import slow
 
@@ -250,7 +257,38 @@ def test_what_was_acknowledged_is_there_once_though_the_process_that_took_it_was
     assert len(acknowledged) == 120
 
 
-def messages_of(deployment: Deployment, session: str) -> list[dict[str, object]]:
+def test_what_may_be_repeated_without_a_key_is_there_once(deployment: Deployment) -> None:
+    session = deployment.new_session()
+    before = len(messages_of(deployment, session))
+    outcomes: dict[str, bool] = {}
+    repeats: list[int] = []
+
+    def append_some(name: str) -> None:
+        for number in range(60):
+            said = f"{name} {number}"
+            outcomes[said], repeated = append_without_key(deployment.stack.api_url, session, user(said))
+            repeats.append(repeated)
+
+    appending = [Thread(target=append_some, args=(name,)) for name in "abcd"]
+    for thread in appending:
+        thread.start()
+    for _ in range(3):
+        done = len(repeats)
+        eventually(lambda done=done: len(repeats) > done + 10)  # type: ignore[misc]
+        deployment.stack["database"].kill()
+        eventually(lambda: deployment.stack["database"].is_ready, 60)
+    for thread in appending:
+        thread.join()
+    deployment.wait_until_whole()
+
+    assert sum(repeats) > 0, "nothing was repeated"
+    there = Counter(item["message"]["content"] for item in messages_of(deployment, session)[before:])
+    known = {said for said, is_known in outcomes.items() if is_known}
+    assert known <= set(there) <= set(outcomes)
+    assert set(there.values()) == {1}
+
+
+def messages_of(deployment: Deployment, session: str) -> list[dict[str, Any]]:
     return [item for item in items_of(deployment.client, f"{session}/entries") if item["kind"] == "message"]
 
 

@@ -118,8 +118,9 @@ class AnthropicWriter(Writer):
             self._append(_marked(message, blocks))
 
     def _takes_as_system(self, message: Message) -> bool:
-        """Whether this is a system message that may be one here."""
-        is_candidate = self._takes_system and message.role == "system" and _is_own(message)
+        """Whether this is a system message that may be one here: one of text alone, after a user message."""
+        is_text = all(isinstance(part, Text) for part in message.parts)
+        is_candidate = self._takes_system and message.role == "system" and _is_own(message) and is_text
         return is_candidate and bool(self.messages) and self.messages[-1]["role"] == "user"
 
     def _add_assistant(self, message: Message) -> None:

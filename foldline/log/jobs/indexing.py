@@ -6,20 +6,21 @@ found without a lock; rows are written in short transactions, and on PostgreSQL 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import inf
+from operator import attrgetter
 from typing import Final
 
-from foldline.engine.ledger.items import items_to_json
-from foldline.engine.recall.passages import IndexText, index_of
+from foldline.engine.ledger.items import Item, items_to_json
+from foldline.engine.recall.passages import index_of
 from foldline.engine.wire import dumps
 from foldline.log.errors import Busy, NotFound
 from foldline.log.jobs.endings import UNREADABLE
 from foldline.log.sealing.pages import fitting
 from foldline.log.sealing.terms import make_term_key
 from foldline.log.storage import entry_log, passages, paths
-from foldline.log.storage.passages import Place
+from foldline.log.storage.passages import Indexed, Place
 from foldline.log.storage.rows import Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Store, Transaction
@@ -27,8 +28,6 @@ from foldline.log.storage.store import Store, Transaction
 # One transaction indexes at most so many entries, and bytes of bodies if the first has not more: 0.1 s of work.
 AT_ONCE: Final = 50
 BYTES_AT_ONCE: Final = 1 << 20
-# What has nothing to find: an entry that no view shows, or that this version cannot read.
-NOTHING: Final = (IndexText((), 0), None)
 
 
 def index_session(store: Store, tenant: str, session_id: str, most: int, most_bytes: float = inf) -> bool:
@@ -91,22 +90,32 @@ def _index(store: Store, session: Session, places: Iterable[Place]) -> int:
     make_term_key(store)
     with store.read() as tx:
         # Two who index the same entries lock them in the same order.
-        found = [(place, _text(tx, session, place)) for place in sorted(places)]
+        found = [
+            entry
+            for _, of_branch in groupby(sorted(places), key=attrgetter("branch"))
+            for entry in _indexed(tx, session, [*of_branch])
+        ]
     with store.write() as tx:
         # While the session stays, its deletion cannot leave these rows behind.
-        if not paths.lives(tx, session.pk):
-            return 0
-        return sum(passages.add_missing(tx, session, place, *text) for place, text in found)
+        return passages.add_missing(tx, session, found) if paths.lives(tx, session.pk) else 0
 
 
-def _text(tx: Transaction, session: Session, place: Place) -> tuple[IndexText, bytes | None]:
-    """What an index has of an entry, and the items of its ledger as they are stored."""
-    part = [Segment(place.branch, place.seq, place.seq)]
+def _indexed(tx: Transaction, session: Session, places: Sequence[Place]) -> list[Indexed]:
+    """What an index has of entries of one branch, and the items of their ledger as they are stored."""
     try:
-        messages, found = entry_log.messages_and_items(tx, session, part)
-        if not messages:
-            return NOTHING
-        items = [item for _, item in found]
-        return index_of(messages[place.seq], items), dumps(items_to_json(items))
+        parts = [Segment(place.branch, place.seq, place.seq) for place in places]
+        messages, found = entry_log.messages_and_items(tx, session, parts)
+        items: dict[int, list[Item]] = {seq: [] for seq in messages}
+        for seq, item in found:
+            items[seq].append(item)
+        return [
+            Indexed(place, index_of(messages[place.seq], own), dumps(items_to_json(own)))
+            if (own := items.get(place.seq)) is not None
+            else Indexed(place)
+            for place in places
+        ]
     except UNREADABLE:
-        return NOTHING
+        # One of them cannot be read.
+        if len(places) == 1:
+            return [Indexed(places[0])]
+        return [entry for place in places for entry in _indexed(tx, session, [place])]

@@ -99,6 +99,17 @@ class Place(NamedTuple):
     seq: int
 
 
+class Indexed(NamedTuple):
+    """What an index has of an entry, and the items of its ledger as they are stored.
+
+    There is nothing to find in an entry that no view shows, or that this version cannot read.
+    """
+
+    place: Place
+    text: IndexText = IndexText((), 0)
+    items: bytes | None = None
+
+
 class Unindexed(NamedTuple):
     """An entry whose rows are not written yet, and the bytes of its body."""
 
@@ -259,17 +270,22 @@ def _unindexed(row: Any) -> Unindexed:
     return Unindexed(Place(row.branch, row.seq), row.size)
 
 
-def add_missing(tx: Transaction, session: Session, place: Place, indexed: IndexText, items: bytes | None) -> bool:
-    """Write the rows of an entry and the items of its ledger, if nobody has meanwhile; whether nobody had.
+def add_missing(tx: Transaction, session: Session, entries: Iterable[Indexed]) -> int:
+    """Write the rows of entries and the items of their ledger, unless somebody has meanwhile; of how many nobody had.
 
     The caller sees to it that the session stays (`paths.lives`).
     """
-    at = {"pk": session.pk, "at_branch": place.branch, "at_seq": place.seq, "number_of": len(indexed.passages)}
-    if not tx.execute(_MARK_INDEXED, {**at, "items": items}).rowcount:
-        return False
-    if rows := _rows(tx, session, place, indexed):
+    added = [entry for entry in entries if _is_marked(tx, session, entry)]
+    if rows := [row for entry in added for row in _rows(tx, session, entry.place, entry.text)]:
         tx.execute(_insert(_dialect(tx)), rows)
-    return True
+    return len(added)
+
+
+def _is_marked(tx: Transaction, session: Session, entry: Indexed) -> bool:
+    """Mark an entry as indexed; False if it was already."""
+    at = {"pk": session.pk, "at_branch": entry.place.branch, "at_seq": entry.place.seq}
+    values = {"number_of": len(entry.text.passages), "items": entry.items}
+    return bool(tx.execute(_MARK_INDEXED, {**at, **values}).rowcount)
 
 
 def give_up(tx: Transaction, tenant: str, session_id: str, places: Iterable[Place]) -> None:

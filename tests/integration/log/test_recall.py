@@ -91,6 +91,16 @@ def test_words_names_and_unspaced_scripts_are_found(folded: Scene, query: str, e
     assert found(folded, query)[0] == entry_id
 
 
+def test_an_entry_that_cannot_be_read_hides_none_beside_it(folded: Scene) -> None:
+    with folded.store.write() as tx:
+        tx.execute(update(ENTRY).where(ENTRY.c.seq == 4).values(body=b"no JSON", ledger=None))
+    assert recall(folded, "port of the server").is_complete
+    assert found(folded, "Which port does the server use?")[0] == "e0-1"
+    assert found(folded, "foo_bar.py")[0] == "e0-3"
+    with folded.store.read() as tx:
+        assert tx.execute(select(ENTRY.c.passages).where(ENTRY.c.seq == 4)).scalar_one() == 0
+
+
 def test_what_is_in_view_whole_is_not_found(scene: Scene) -> None:
     scene.append(*say("The server listens on port 5432."))
     assert found(scene, "port 5432") == []

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from time import sleep
 from typing import Any, Final
 
 import httpx
@@ -29,6 +30,7 @@ LEASE_SECONDS: Final = 4
 SWEEP_SECONDS: Final = 1
 # Both, and what a process needs to start on a busy machine.
 PATIENCE_SECONDS: Final = 60.0
+REPEAT_SECONDS: Final = 0.1
 WORDS: Final = "so it goes on and on " * 20
 ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
 _KEYS = count()
@@ -129,6 +131,26 @@ def append_surely(urls: Sequence[str], session: str, messages: Sequence[Json]) -
 
     eventually(is_answered, PATIENCE_SECONDS)
     return found, next(tries) - 1
+
+
+def append_without_key(url: str, session: str, message: Json) -> tuple[bool, int]:
+    """Append as a client without keys may: whether it is known to be done, and how often it was repeated.
+
+    What the service says may be repeated is repeated; what may be done already is not.
+    """
+    with client(url) as connected:
+        for repeats in count():
+            try:
+                response = connected.post(f"{session}/messages", json={"messages": [message]})
+            except httpx.TransportError:
+                return False, repeats
+            if response.status_code == httpx.codes.CREATED:
+                return True, repeats
+            assert response.status_code == httpx.codes.SERVICE_UNAVAILABLE, response.text[:500]
+            if "retry-after" not in response.headers:
+                return False, repeats
+            sleep(REPEAT_SECONDS)
+    raise AssertionError
 
 
 def asks(llm: ScriptedLLM) -> dict[str, str]:

@@ -125,6 +125,7 @@ def test_system_and_developer_messages_become_marked_user_text_in_place() -> Non
     assert rendered.lossy == 0
 
 
+IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
 REMINDER = {"role": "system", "content": "Be kind.", "clear_at": "never"}
 MARKED = {"role": "user", "content": [_text("[system message]"), _text("Be kind.")]}
 DONE = {"role": "assistant", "content": "done"}
@@ -161,6 +162,10 @@ def test_a_system_message_becomes_user_text_for_models_that_refuse_it(model: str
         ([ASK, DONE, REMINDER], [ASK, DONE, MARKED]),
         ([ASK, REMINDER, ASK], [ASK, MARKED, ASK]),
         ([ASK, REMINDER, REMINDER, DONE], [ASK, MARKED, MARKED, DONE]),
+        (
+            [ASK, {"role": "system", "content": [_text("Look."), IMAGE]}, DONE],
+            [ASK, _answer(_text("[system message]"), _text("Look."), IMAGE), DONE],
+        ),
     ],
 )
 def test_a_system_message_becomes_user_text_where_the_api_refuses_it(wires: list[Any], expected: list[Any]) -> None:
