@@ -269,12 +269,15 @@ def test_what_may_be_repeated_without_a_key_is_there_once(deployment: Deployment
             outcomes[said], repeated = append_without_key(deployment.stack.api_url, session, user(said))
             repeats.append(repeated)
 
+    def is_any_alive() -> bool:
+        return any(thread.is_alive() for thread in appending)
+
     appending = [Thread(target=append_some, args=(name,)) for name in "abcd"]
     for thread in appending:
         thread.start()
     for _ in range(3):
         done = len(repeats)
-        eventually(lambda done=done: len(repeats) > done + 10)  # type: ignore[misc]
+        eventually(lambda done=done: len(repeats) > done + 10 or not is_any_alive(), 60)  # type: ignore[misc]
         deployment.stack["database"].kill()
         eventually(lambda: deployment.stack["database"].is_ready, 60)
     for thread in appending:

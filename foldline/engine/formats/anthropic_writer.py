@@ -49,8 +49,8 @@ def _is_compaction(wire: dict[str, Any]) -> bool:
 class AnthropicWriter(Writer):
     """Writes Anthropic messages; the system text stays beside them.
 
-    A system message that came in this format stays one where the API takes it: after a user message, and before an
-    assistant message or at the end; unless the model is known to refuse it.
+    A system message of text that came in this format stays one where the API takes it: after a user message, and before
+    an assistant message or at the end; unless the model is known to refuse it.
     """
 
     def __init__(self, _system: str | None, model: str | None = None) -> None:

@@ -8,7 +8,7 @@ some time after their entry; its `entry.passages` says how many it has, and is N
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -191,17 +191,16 @@ def _scope(session_pk: int) -> str:
     return f"{session_pk}_"
 
 
-def _rows(tx: Transaction, session: Session, place: Place, indexed: IndexText) -> list[dict[str, Any]]:
-    scope, hide = _scope(session.pk), hiding(tx)
+def _rows(session: Session, entry: Indexed, scope: str, hide: Callable[[str, str], str]) -> list[dict[str, Any]]:
     return [
         {
             "session_pk": session.pk,
-            **place._asdict(),
+            **entry.place._asdict(),
             "number": number,
-            "kinds": indexed.kinds,
+            "kinds": entry.text.kinds,
             "terms": " ".join((scope, *sorted(hide(scope, term) for term in terms.split(" ")))),
         }
-        for number, terms in enumerate(indexed.passages)
+        for number, terms in enumerate(entry.text.passages)
         if terms
     ]
 
@@ -275,13 +274,14 @@ def add_missing(tx: Transaction, session: Session, entries: Iterable[Indexed]) -
 
     The caller sees to it that the session stays (`paths.lives`).
     """
-    added = [entry for entry in entries if _is_marked(tx, session, entry)]
-    if rows := [row for entry in added for row in _rows(tx, session, entry.place, entry.text)]:
+    scope, hide = _scope(session.pk), hiding(tx)
+    added = [entry for entry in entries if _mark(tx, session, entry)]
+    if rows := [row for entry in added for row in _rows(session, entry, scope, hide)]:
         tx.execute(_insert(_dialect(tx)), rows)
     return len(added)
 
 
-def _is_marked(tx: Transaction, session: Session, entry: Indexed) -> bool:
+def _mark(tx: Transaction, session: Session, entry: Indexed) -> bool:
     """Mark an entry as indexed; False if it was already."""
     at = {"pk": session.pk, "at_branch": entry.place.branch, "at_seq": entry.place.seq}
     values = {"number_of": len(entry.text.passages), "items": entry.items}

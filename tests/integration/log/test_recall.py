@@ -6,11 +6,13 @@ import pytest
 from sqlalchemy import func, select, update
 
 from foldline.engine.ledger.items import ItemKind
+from foldline.engine.recall.passages import IndexText
 from foldline.engine.recall.quoting import NOTHING
 from foldline.engine.recall.visibility import OutOfView
 from foldline.log.errors import NotFound
 from foldline.log.jobs import indexing, sweeps
-from foldline.log.storage.passages import PASSAGE
+from foldline.log.storage import passages
+from foldline.log.storage.passages import PASSAGE, Indexed, Place
 from foldline.log.storage.store import Store
 from foldline.log.storage.tables import ENTRY
 from foldline.log.use_cases import lifecycle
@@ -91,6 +93,20 @@ def test_words_names_and_unspaced_scripts_are_found(folded: Scene, query: str, e
     assert found(folded, query)[0] == entry_id
 
 
+def test_of_two_who_index_the_same_entries_one_writes_each(scene: Scene) -> None:
+    scene.append(*say("one", "two", "three", "four", "five"))
+    pk, branch = scene.path.session.pk, scene.path.branch
+    entries = [Indexed(Place(branch, seq), IndexText((f"term{seq}", "other"), 0)) for seq in range(1, 6)]
+    with scene.store.write() as tx:
+        assert passages.add_missing(tx, scene.path.session, entries[:3]) == 3
+    with scene.store.write() as tx:
+        assert passages.add_missing(tx, scene.path.session, entries[1:]) == 2
+    with scene.store.read() as tx:
+        rows = tx.execute(select(func.count()).select_from(PASSAGE).where(PASSAGE.c.session_pk == pk)).scalar_one()
+        marked = tx.execute(select(func.sum(ENTRY.c.passages)).where(ENTRY.c.session_pk == pk)).scalar_one()
+    assert rows == marked == 10
+
+
 def test_an_entry_that_cannot_be_read_hides_none_beside_it(folded: Scene) -> None:
     with folded.store.write() as tx:
         tx.execute(update(ENTRY).where(ENTRY.c.seq == 4).values(body=b"no JSON", ledger=None))
@@ -99,6 +115,7 @@ def test_an_entry_that_cannot_be_read_hides_none_beside_it(folded: Scene) -> Non
     assert found(folded, "foo_bar.py")[0] == "e0-3"
     with folded.store.read() as tx:
         assert tx.execute(select(ENTRY.c.passages).where(ENTRY.c.seq == 4)).scalar_one() == 0
+        assert tx.execute(select(ENTRY.c.ledger).where(ENTRY.c.seq == 3)).scalar_one() is not None
 
 
 def test_what_is_in_view_whole_is_not_found(scene: Scene) -> None:

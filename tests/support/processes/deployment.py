@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from time import sleep
 from typing import Any, Final
 
 import httpx
@@ -30,7 +29,6 @@ LEASE_SECONDS: Final = 4
 SWEEP_SECONDS: Final = 1
 # Both, and what a process needs to start on a busy machine.
 PATIENCE_SECONDS: Final = 60.0
-REPEAT_SECONDS: Final = 0.1
 WORDS: Final = "so it goes on and on " * 20
 ENDED: Final = frozenset({"succeeded", "failed", "superseded", "cancelled"})
 _KEYS = count()
@@ -138,19 +136,24 @@ def append_without_key(url: str, session: str, message: Json) -> tuple[bool, int
 
     What the service says may be repeated is repeated; what may be done already is not.
     """
-    with client(url) as connected:
-        for repeats in count():
+    known: list[bool] = []
+    tries = count()
+
+    def is_over() -> bool:
+        next(tries)
+        with client(url) as connected:
             try:
                 response = connected.post(f"{session}/messages", json={"messages": [message]})
             except httpx.TransportError:
-                return False, repeats
-            if response.status_code == httpx.codes.CREATED:
-                return True, repeats
-            assert response.status_code == httpx.codes.SERVICE_UNAVAILABLE, response.text[:500]
-            if "retry-after" not in response.headers:
-                return False, repeats
-            sleep(REPEAT_SECONDS)
-    raise AssertionError
+                known.append(False)
+                return True
+        assert response.status_code in {httpx.codes.CREATED, httpx.codes.SERVICE_UNAVAILABLE}, response.text[:500]
+        if response.is_success or "retry-after" not in response.headers:
+            known.append(response.is_success)
+        return bool(known)
+
+    eventually(is_over, PATIENCE_SECONDS)
+    return known[0], next(tries) - 1
 
 
 def asks(llm: ScriptedLLM) -> dict[str, str]:
