@@ -37,6 +37,8 @@ def run_beat(settings: Settings, signals: Signals, metrics_listener: socket | No
 
     The operator's port is served on `metrics_listener`, if there is one.
     """
+    # Before the operator's port says that the process is ready.
+    _end_on_signals()
     outage = Outage(settings.broker_url)
     after_task_publish.connect(lambda **_: outage.end(), weak=False)
     ticks = Ticks(settings.sweep_seconds)
@@ -77,8 +79,12 @@ class _Beat(Beat):
     """Celery's beat. It ends at once on a signal, also while the broker does not answer: it has no state to save."""
 
     def install_sync_handler(self, _service: Any) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, _end)
+        _end_on_signals()
+
+
+def _end_on_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end)
 
 
 def _end(*_: Any) -> None:
