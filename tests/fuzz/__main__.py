@@ -2,28 +2,34 @@
 
 Schemathesis sends requests of every kind that the OpenAPI document allows or forbids, to a service with keys and to one
 without. Then hostile transcripts go through every route that takes one, while another tenant's turns are timed. One
-that takes more than a second of CPU goes wrong, too.
+that takes more than a second of CPU goes wrong, too, without what those turns take beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
+from time import process_time
 from typing import Any
 
+import psutil
 from rich.progress import Progress
 
+from foldline.engine.wire import loads_bounded
 from foldline.terminal import answers, notes
 from tests.fuzz.attacking import run_apart
 from tests.fuzz.documented import fuzzed_service, run_schemathesis
-from tests.fuzz.hostile_requests import DATABASES, Findings, hostile_service
+from tests.fuzz.hostile_requests import DATABASES, Findings, cpu_seconds, hostile_service
 from tests.fuzz.victim import Victim, percentile
 
 QUIET_SECONDS = 60.0
+JSON_BYTES = 32 << 20
 SHOWN = 40
 SHOWN_OF_KIND = 5
 
@@ -55,16 +61,37 @@ def _documented(options: Any, *, has_keys: bool) -> int:
 def _hostile(options: Any) -> bool:
     with _folder() as folder, hostile_service(folder, options.database) as service:
         victim = Victim(service.url)
-        quiet = victim.quiet(QUIET_SECONDS)
+        process = psutil.Process(service.process_id)
+        # Its turns go on beside each request, and would count as that one's.
+        quiet = victim.quiet(QUIET_SECONDS, lambda: cpu_seconds(process))
         found = Findings()
         try:
             with victim.during(), Progress(console=notes()) as progress:
                 chosen = range(options.first, options.transcripts)
                 task = progress.add_task("hostile transcripts", total=chosen.stop)
-                run_apart(service, chosen, options.seed, found, lambda: progress.advance(task))
+                run_apart(
+                    service,
+                    chosen,
+                    options.seed,
+                    found,
+                    lambda: progress.advance(task),
+                    cpu_seconds_of_others=victim.cpu_seconds,
+                )
         finally:
             _print(found, quiet, victim)
     return not (found.wrong or found.slow)
+
+
+def _reading_json() -> float:
+    """The median seconds of CPU for a fixed piece of work: how fast this machine is."""
+    written = json.dumps(["word " * 200] * (JSON_BYTES // 1000)).encode()
+
+    def read() -> float:
+        before = process_time()
+        loads_bounded(written)
+        return process_time() - before
+
+    return median(read() for _ in range(9))
 
 
 @contextmanager
@@ -81,6 +108,8 @@ def _print(found: Findings, quiet: list[float], victim: Victim) -> None:
         p50, p99 = (percentile(seconds, share) * 1000 for share in (0.5, 0.99))
         console.print(f"another tenant's append, {name}: p50 {p50:.1f} ms, p99 {p99:.1f} ms, of {len(seconds):,}")
     console.print(f"its answers while attacked: {dict(victim.statuses)}")
+    console.print(f"CPU of each of its turns: {victim.cpu_seconds_of_turn * 1000:.1f} ms, left out below")
+    console.print(f"CPU to read {JSON_BYTES >> 20} MB of JSON on this machine: {_reading_json():.2f} s")
     for taken, what in sorted(found.slow, reverse=True)[:SHOWN]:
         console.print(f"{taken:.1f} s of CPU: {what}", markup=False)
     for kind, lines in found.wrong.items():

@@ -16,7 +16,13 @@ LOWEST_PRIORITY: Final = 19
 
 
 def run_apart(
-    service: FuzzedService, transcripts: range, seed: int, findings: Findings, on_sent: Callable[[], object]
+    service: FuzzedService,
+    transcripts: range,
+    seed: int,
+    findings: Findings,
+    on_sent: Callable[[], object],
+    *,
+    cpu_seconds_of_others: Callable[[], float],
 ) -> None:
     """Do as `run_hostile`.
 
@@ -25,7 +31,7 @@ def run_apart(
     """
     spawning = multiprocessing.get_context("spawn")
     ours, its = spawning.Pipe(duplex=False)
-    process = spawning.Process(target=_run, args=(service, transcripts, seed, its))
+    process = spawning.Process(target=_run, args=(service, transcripts, seed, cpu_seconds_of_others, its))
     process.start()
     its.close()
     try:
@@ -40,7 +46,13 @@ def run_apart(
         process.terminate()
 
 
-def _run(service: FuzzedService, transcripts: range, seed: int, end: Connection) -> None:
+def _run(
+    service: FuzzedService,
+    transcripts: range,
+    seed: int,
+    cpu_seconds_of_others: Callable[[], float],
+    end: Connection,
+) -> None:
     # Attackers have processors of their own; here theirs comes after the service's and the victim's.
     os.setsid()
     lower_priority(LOWEST_PRIORITY)
@@ -50,4 +62,4 @@ def _run(service: FuzzedService, transcripts: range, seed: int, end: Connection)
         end.send(findings)
         findings.clear()
 
-    run_hostile(service, transcripts, seed, findings, report)
+    run_hostile(service, transcripts, seed, findings, report, cpu_seconds_of_others=cpu_seconds_of_others)

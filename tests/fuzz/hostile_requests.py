@@ -26,6 +26,7 @@ from tests.support.hostile import transcript
 from tests.support.processes.agent_provider import agent_provider
 from tests.support.processes.http import client
 
+# By one request, without the share of the turns of another tenant beside it.
 CPU_SECONDS_MAX: Final = 1.0
 # A session gets so many transcripts before the next one begins.
 TRANSCRIPTS_OF_SESSION: Final = 12
@@ -71,6 +72,8 @@ class Attacker:
     process: psutil.Process
     random: Random
     findings: Findings
+    # The seconds of CPU that the service has taken for others until now.
+    cpu_seconds_of_others: Callable[[], float] = float
     session: str = ""
     case: str = ""
     # The formats that the session has messages in.
@@ -93,13 +96,13 @@ class Attacker:
         if self.is_silent:
             return None
         raw = None if body is None else written(body)
-        before = _cpu(self.process)
+        before = self._cpu_seconds()
         try:
             answer = self.caller.request(method, path, content=raw, params=query)
         except httpx.HTTPError as error:
             self.findings.add(type(error).__name__, f"{self.case}: {method} {path}: {error!r}")
             return None
-        taken = _cpu(self.process) - before
+        taken = self._cpu_seconds() - before
         what = f"{self.case}: {method} {answer.request.url.raw_path.decode()} {len(raw or b''):,} bytes"
         self.findings.statuses[answer.status_code] += 1
         if taken > CPU_SECONDS_MAX:
@@ -126,6 +129,9 @@ class Attacker:
         found = [rule for rule in check(name, messages, system) if name not in self.formats or ".name: " not in rule]
         if found:
             self.findings.add(f"{name}: {found[0]}", f"{self.case}: {self.session}: {found[:2]}")
+
+    def _cpu_seconds(self) -> float:
+        return cpu_seconds(self.process) - self.cpu_seconds_of_others()
 
     def _begin(self, number: int) -> None:
         self.session = f"/sessions/hostile-{number}"
@@ -199,7 +205,7 @@ def written(value: Any) -> bytes:
         sys.setrecursionlimit(before)
 
 
-def _cpu(process: psutil.Process) -> float:
+def cpu_seconds(process: psutil.Process) -> float:
     """The seconds of the processor that a service has taken, with its process for large requests."""
     times = [one.cpu_times() for one in (process, *process.children())]
     return float(sum(each.user + each.system for each in times))
@@ -214,8 +220,9 @@ def hostile_service(folder: Path, database: str) -> Iterator[FuzzedService]:
         variables = {"FOLDLINE_GATEWAY_CONTEXT_WINDOW": "8000", **upstreams}
         with DATABASES[database](folder, variables) as service:
             with client(service.url) as caller:
-                # Its process for large requests starts with this one.
-                caller.post("/budget", json={"messages": [], "context_window": 8000}, headers=service.headers)
+                # Its process for large requests starts with this one, and loads the tokenizer's vocabulary.
+                said = [{"role": "user", "content": "Good morning."}]
+                caller.post("/budget", json={"messages": said, "context_window": 8000}, headers=service.headers)
             yield service
 
 
@@ -241,11 +248,13 @@ def run_hostile(
     seed: int,
     findings: Findings,
     on_sent: Callable[[], object] = lambda: None,
+    *,
+    cpu_seconds_of_others: Callable[[], float] = float,
 ) -> None:
     """Send these of the seed's transcripts, and add to the findings, which stay if it breaks off."""
     with client(service.url, timeout_seconds=120) as caller:
         caller.headers.update(service.headers)
-        attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed), findings)
+        attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed), findings, cpu_seconds_of_others)
         for number in range(transcripts.stop):
             attacker.is_silent = number < transcripts.start
             attacker.send(number)

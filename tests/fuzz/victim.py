@@ -5,10 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from time import monotonic, sleep
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 from tests.fuzz.documented import VICTIM
 from tests.support.processes.http import client
 
+_SPAWNING: Final = multiprocessing.get_context("spawn")
 TURN: Final = {"messages": [{"role": "user", "content": "How far are we?"}]}
 
 
@@ -26,20 +28,28 @@ class Victim:
     url: str
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
+    # How many turns there were until now, and how many seconds of CPU each takes.
+    turns: Synchronized[int] = field(default_factory=lambda: _SPAWNING.Value("l"))
+    cpu_seconds_of_turn: float = 0.0
 
-    def quiet(self, seconds: float) -> list[float]:
-        """The seconds of turns for a while without an attack."""
+    def quiet(self, seconds: float, cpu_seconds: Callable[[], float]) -> list[float]:
+        """The seconds of turns for a while without an attack; `cpu_seconds` are those of the service until now."""
         with self.during():
+            before = cpu_seconds()
             sleep(seconds)
+            self.cpu_seconds_of_turn = (cpu_seconds() - before) / self.turns.value
         return self.seconds
+
+    def cpu_seconds(self) -> float:
+        """The seconds of CPU that its turns have taken until now."""
+        return self.turns.value * self.cpu_seconds_of_turn
 
     @contextmanager
     def during(self) -> Iterator[None]:
         """A turn every 20 ms, whose `seconds` are known afterwards."""
-        spawning = multiprocessing.get_context("spawn")
-        stopped = spawning.Event()
-        ours, its = spawning.Pipe()
-        process = spawning.Process(target=_take_turns, args=(self.url, stopped, its))
+        stopped = _SPAWNING.Event()
+        ours, its = _SPAWNING.Pipe()
+        process = _SPAWNING.Process(target=_take_turns, args=(self.url, stopped, its, self.turns))
         process.start()
         its.close()
         ours.recv()
@@ -51,7 +61,7 @@ class Victim:
             process.join()
 
 
-def _take_turns(url: str, stopped: Event, found: Connection) -> None:
+def _take_turns(url: str, stopped: Event, found: Connection, turns: Synchronized[int]) -> None:
     # Linux may share processors among sessions first.
     os.setsid()
     seconds: list[float] = []
@@ -65,6 +75,7 @@ def _take_turns(url: str, stopped: Event, found: Connection) -> None:
             answer = caller.post(f"/sessions/{session}/messages", json=TURN)
             seconds.append(monotonic() - began)
             statuses[answer.status_code] += 1
+            turns.value += 1
     found.send((seconds, statuses))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from math import inf
 from operator import attrgetter
+from sys import maxsize
 from typing import Final
 
 from foldline.engine.ledger.items import Item, items_to_json
@@ -30,8 +31,12 @@ AT_ONCE: Final = 50
 BYTES_AT_ONCE: Final = 1 << 20
 
 
-def index_session(store: Store, tenant: str, session_id: str, most: int, most_bytes: float = inf) -> bool:
+def index_session(
+    store: Store, tenant: str, session_id: str, most: int, most_bytes: float = inf, *, largest: int = maxsize
+) -> bool:
     """Index the entries of a session until that were `most`, or `most_bytes` of bodies; whether all are indexed now.
+
+    Those of more than `largest` bytes are left to the sweep.
 
     Raises:
         NotFound: no such session.
@@ -41,9 +46,11 @@ def index_session(store: Store, tenant: str, session_id: str, most: int, most_by
     entries = size = 0
     while True:
         with store.read() as tx:
-            found = passages.unindexed_in(tx, session, AT_ONCE)
-        if not found or entries >= most or size >= most_bytes:
-            return not found
+            found = passages.unindexed_in(tx, session, AT_ONCE, largest)
+            if not found:
+                return not passages.unindexed_in(tx, session, 1)
+        if entries >= most or size >= most_bytes:
+            return False
         first = found[: fitting((size for _, size in found), BYTES_AT_ONCE)]
         _index(store, session, [place for place, _ in first])
         entries += len(first)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from sys import maxsize
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -168,10 +169,15 @@ _MARK_INDEXED: Final = (
         ledger=func.coalesce(ENTRY.c.ledger, bindparam("items", type_=ENTRY.c.ledger.type)),
     )
 )
-_PLACE_AND_SIZE: Final = (ENTRY.c.branch, ENTRY.c.seq, func.length(ENTRY.c.body).label("size"))
+BODY_BYTES: Final = func.length(ENTRY.c.body)
+_PLACE_AND_SIZE: Final = (ENTRY.c.branch, ENTRY.c.seq, BODY_BYTES.label("size"))
 _UNINDEXED_IN: Final = (
     select(*_PLACE_AND_SIZE)
-    .where(ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.passages.is_(None))
+    .where(
+        ENTRY.c.session_pk == bindparam("pk"),
+        ENTRY.c.passages.is_(None),
+        bindparam("largest") >= BODY_BYTES,
+    )
     .limit(bindparam("most"))
 )
 _UNINDEXED: Final = (
@@ -255,9 +261,10 @@ def _with_bits(terms: Sequence[str], bits: int) -> frozenset[str]:
     return frozenset(term for number, term in enumerate(terms) if int(bits) & 1 << number)
 
 
-def unindexed_in(tx: Transaction, session: Session, most: int) -> list[Unindexed]:
-    """Up to `most` entries of a session whose rows are not written yet."""
-    return [_unindexed(row) for row in tx.execute(_UNINDEXED_IN, {"pk": session.pk, "most": most})]
+def unindexed_in(tx: Transaction, session: Session, most: int, largest: int = maxsize) -> list[Unindexed]:
+    """Up to `most` entries of a session whose rows are not written yet; none of more than `largest` bytes."""
+    parameters = {"pk": session.pk, "most": most, "largest": largest}
+    return [_unindexed(row) for row in tx.execute(_UNINDEXED_IN, parameters)]
 
 
 def unindexed(tx: Transaction, most: int) -> list[tuple[str, str, Unindexed]]:

@@ -269,6 +269,36 @@ def test_one_recall_indexes_a_bounded_number_of_bytes(scene: Scene, monkeypatch:
     assert recalled == [*[False] * 4, True, True]
 
 
+def test_a_recall_leaves_the_largest_entries_to_the_sweep(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(use_case, "LARGEST_INDEXED", 10_000)
+    scene.append(*say("The port is 5432.", f"The port is {'large ' * 2_000}"))
+    fold(scene)
+    as_an_earlier_version(scene)
+    for _ in range(2):
+        recalled = recall(scene, "port")
+        assert "5432" in recalled.quotes.text
+        assert "large" not in recalled.quotes.text
+        assert not recalled.is_complete
+    indexing.index_waiting(scene.store, 100, lambda _seconds: None)
+    recalled = recall(scene, "port")
+    assert "large" in recalled.quotes.text
+    assert recalled.is_complete
+
+
+def test_of_entries_that_answer_well_the_best_are_read_up_to_a_size(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 10_000)
+    words = "".join(f"word{number} " for number in range(1_000))
+    scene.append(*say(*(f"The port is {number}. {words}" for number in range(3)), "The port is 5432."))
+    fold(scene)
+    assert len(found(scene, "port")) < 4
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 1)
+    assert len(found(scene, "port")) == 1
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 1 << 20)
+    assert len(found(scene, "port")) == 4
+
+
 def test_a_repeated_text_is_given_back_once(scene: Scene) -> None:
     scene.append(*[part for number in range(4) for part in (calls(f"c{number}"), result(f"c{number}", 3))])
     scene.append(*say("The port is 5432.", "The port is 5432.", "The port is closed."))

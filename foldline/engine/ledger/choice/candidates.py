@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from heapq import nlargest
+from itertools import islice
 from typing import Final, NamedTuple
 
 from foldline.engine.ledger.choice.weights import FITTED
@@ -29,24 +29,28 @@ def candidates(items: Iterable[ItemAt], most: int = MOST) -> Candidates:
     if len(found) <= most:
         return Candidates(found, {})
     task = next((at for at, (_, item) in enumerate(found) if _is_task(item)), 0)
-    others = (at for at in range(len(found)) if at != task)
-    worths = _worths([item for _, item in found])
-    best = {task, *nlargest(most - 1, others, key=lambda at: (worths[at], at))}
+    best = {task, *islice((at for at in _ranked([item for _, item in found]) if at != task), most - 1)}
     left_out = Counter(item.kind for at, (_, item) in enumerate(found) if at not in best)
     return Candidates([found[at] for at in sorted(best)], left_out)
 
 
+def _ranked(items: Sequence[Item]) -> Iterator[int]:
+    """The places of items, the best first, of equal ones the newest. There are few different worths."""
+    places: defaultdict[float, list[int]] = defaultdict(list)
+    for at, worth in enumerate(_worths(items)):
+        places[worth].append(at)
+    for worth in sorted(places, reverse=True):
+        yield from reversed(places[worth])
+
+
 def _worths(items: Sequence[Item]) -> list[float]:
     """The worth of each item; those of one call have that of the best of them, as a call without its end seems open."""
-    own = [_worth(*_way(item)) for item in items]
+    own = [_worth(item.kind, item.speaker, item.state) for item in items]
     of_call: dict[str, float] = {}
     for item, worth in zip(items, own, strict=True):
-        of_call[item.call] = max(worth, of_call.get(item.call, 0.0))
+        if item.call:
+            of_call[item.call] = max(worth, of_call.get(item.call, 0.0))
     return [of_call[item.call] if item.call else worth for item, worth in zip(items, own, strict=True)]
-
-
-def _way(item: Item) -> tuple[ItemKind, Speaker, str]:
-    return item.kind, item.speaker, item.state
 
 
 def _is_task(item: Item) -> bool:

@@ -32,6 +32,7 @@ from foldline.engine.recall.ranking import (
 from foldline.engine.recall.tool import MOST_TOKENS, InvalidArguments, arguments_of
 from foldline.engine.recall.visibility import OutOfView, Visibility
 from foldline.log.jobs.indexing import index_session
+from foldline.log.sealing.pages import fitting
 from foldline.log.storage import entry_log, passages, paths, segments
 from foldline.log.storage.passages import Hit
 from foldline.log.storage.rows import Path
@@ -46,10 +47,13 @@ READ: Final = 24
 MOST_PASSAGES: Final = 10
 # A passage that answers so much worse than the best is about something else.
 LEAST_SHARE: Final = 0.25
-# Of entries that are not indexed yet, one recall indexes this many, or this many bytes of bodies: up to 0.6 s of work.
-MOST_INDEXED: Final = 2_000
-MOST_BYTES_INDEXED: Final = 1 << 21
-INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again.]"
+# Of entries that are not indexed yet, one recall indexes this many, or this many bytes of bodies: up to 0.3 s of work.
+MOST_INDEXED: Final = 1_000
+MOST_BYTES_INDEXED: Final = 1 << 20
+# A larger one is left to the sweep, and together no more bytes of the best are read: each takes up to 0.3 s of work.
+LARGEST_INDEXED: Final = 1 << 23
+MOST_BYTES_READ: Final = 1 << 23
+INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again later.]"
 SUMMARY_ROLE: Final = "summary"
 
 
@@ -71,7 +75,7 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What a recall found; not `is_complete` if more entries were not indexed than one recall indexes."""
+    """What a recall found; not `is_complete` if entries are left that are not indexed."""
 
     quotes: Quotes
     is_complete: bool
@@ -100,12 +104,13 @@ _Text: TypeAlias = tuple[int, str, ItemKind | None]
 def recall(store: Store, tenant: str, session_id: str, request: RecallRequest) -> Recalled:
     """What is out of view and answers the request best.
 
-    Entries that are not indexed yet are indexed first: those since the last sweep, and those of an earlier version.
+    Entries that are not indexed yet are indexed first, but for the largest: those since the last sweep, and those of an
+    earlier version.
 
     Raises:
         NotFound: no such session.
     """
-    is_complete = index_session(store, tenant, session_id, MOST_INDEXED, MOST_BYTES_INDEXED)
+    is_complete = index_session(store, tenant, session_id, MOST_INDEXED, MOST_BYTES_INDEXED, largest=LARGEST_INDEXED)
     with store.read() as tx:
         return Recalled(_search(tx, paths.open_head(tx, tenant, session_id), request), is_complete)
 
@@ -147,6 +152,13 @@ class _PathReader:
     def messages(self, seqs: Iterable[int]) -> dict[int, Message]:
         return entry_log.messages_in(self.tx, self.path.session, self._at(seqs))
 
+    def read_first(self, chosen: Sequence[PassageAt], most_bytes: int) -> Sequence[PassageAt]:
+        """The first of these passages, whose entries have together at most so many bytes; at least one."""
+        parts = self._at(at.seq for at in chosen)
+        rows = entry_log.rows_in(self.tx, self.path.session, parts, (ENTRY.c.seq, passages.BODY_BYTES))
+        sizes = dict(map(tuple, rows))
+        return chosen[: fitting((sizes.pop(at.seq, 0) for at in chosen), most_bytes)]
+
     def items(self, seqs: Iterable[int]) -> list[ItemAt]:
         return entry_log.items_in(self.tx, self.path.session, self._at(seqs))
 
@@ -166,7 +178,7 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     hits, reasons = _hits(
         reader, lambda most: passages.best(tx, session, asked.weights, counts, most, kinds=bits_of(kinds)), LOOKED_AT
     )
-    chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
+    chosen = reader.read_first([hit.at for hit in hits if hit.at.seq in reasons][:READ], MOST_BYTES_READ)
     messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
     terms = _terms_by_entry(hits)
