@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import regex
 
-from foldline.engine.arguments import json_object
+from foldline.engine.arguments import fields_of
 from foldline.engine.messages import ToolCall
 
 # Names of tools, as `tool_key` spells them.
@@ -73,7 +73,7 @@ def read_of(call: ToolCall) -> Read | None:
     """The read that a call makes; None unless it is a structured call of a known read tool."""
     if tool_key(call.name) not in READ_TOOLS or len(call.arguments) > LONGEST_ARGUMENTS:
         return None
-    arguments = json_object(call.arguments) or {}
+    arguments = fields_of(call.arguments)
     path = _path(arguments)
     return Read(path, *_lines(arguments)) if path else None
 
@@ -82,7 +82,7 @@ def change_of(call: ToolCall) -> str:
     """The path of the file that a call changes; empty unless it is a structured call of a known tool that does so."""
     if tool_key(call.name) not in CHANGE_TOOLS:
         return ""
-    arguments = json_object(call.arguments) or {}
+    arguments = fields_of(call.arguments)
     return "" if arguments.get("command") in READING_COMMANDS else _path(arguments)
 
 

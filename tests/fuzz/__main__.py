@@ -59,6 +59,7 @@ def _documented(options: Any, *, has_keys: bool) -> int:
 
 
 def _hostile(options: Any) -> bool:
+    answers().print(f"CPU to read {JSON_BYTES >> 20} MB of JSON on this machine: {_reading_json():.2f} s")
     with _folder() as folder, hostile_service(folder, options.database) as service:
         victim = Victim(service.url)
         process = psutil.Process(service.process_id)
@@ -109,7 +110,6 @@ def _print(found: Findings, quiet: list[float], victim: Victim) -> None:
         console.print(f"another tenant's append, {name}: p50 {p50:.1f} ms, p99 {p99:.1f} ms, of {len(seconds):,}")
     console.print(f"its answers while attacked: {dict(victim.statuses)}")
     console.print(f"CPU of each of its turns: {victim.cpu_seconds_of_turn * 1000:.1f} ms, left out below")
-    console.print(f"CPU to read {JSON_BYTES >> 20} MB of JSON on this machine: {_reading_json():.2f} s")
     for taken, what in sorted(found.slow, reverse=True)[:SHOWN]:
         console.print(f"{taken:.1f} s of CPU: {what}", markup=False)
     for kind, lines in found.wrong.items():

@@ -96,17 +96,18 @@ class Attacker:
         if self.is_silent:
             return None
         raw = None if body is None else written(body)
-        before = self._cpu_seconds()
+        before, others = cpu_seconds(self.process), self.cpu_seconds_of_others()
         try:
             answer = self.caller.request(method, path, content=raw, params=query)
         except httpx.HTTPError as error:
             self.findings.add(type(error).__name__, f"{self.case}: {method} {path}: {error!r}")
             return None
-        taken = self._cpu_seconds() - before
+        others = self.cpu_seconds_of_others() - others
+        taken = cpu_seconds(self.process) - before - others
         what = f"{self.case}: {method} {answer.request.url.raw_path.decode()} {len(raw or b''):,} bytes"
         self.findings.statuses[answer.status_code] += 1
         if taken > CPU_SECONDS_MAX:
-            self.findings.slow.append((taken, what))
+            self.findings.slow.append((taken, f"{what}, without {others:.1f} s for others"))
         if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             kind = f"{method} {path.removeprefix(self.session)}: {answer.reason_phrase}"
             self.findings.add(kind, f"{what}: {answer.status_code} {answer.text[:200]}")
@@ -129,9 +130,6 @@ class Attacker:
         found = [rule for rule in check(name, messages, system) if name not in self.formats or ".name: " not in rule]
         if found:
             self.findings.add(f"{name}: {found[0]}", f"{self.case}: {self.session}: {found[:2]}")
-
-    def _cpu_seconds(self) -> float:
-        return cpu_seconds(self.process) - self.cpu_seconds_of_others()
 
     def _begin(self, number: int) -> None:
         self.session = f"/sessions/hostile-{number}"

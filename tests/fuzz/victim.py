@@ -28,7 +28,7 @@ class Victim:
     url: str
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
-    # How many turns there were until now, and how many seconds of CPU each takes.
+    # How many turns were answered until now, and how many seconds of CPU each takes.
     turns: Synchronized[int] = field(default_factory=lambda: _SPAWNING.Value("l"))
     cpu_seconds_of_turn: float = 0.0
 
@@ -75,7 +75,7 @@ def _take_turns(url: str, stopped: Event, found: Connection, turns: Synchronized
             answer = caller.post(f"/sessions/{session}/messages", json=TURN)
             seconds.append(monotonic() - began)
             statuses[answer.status_code] += 1
-            turns.value += 1
+            turns.value += answer.is_success
     found.send((seconds, statuses))
 
 

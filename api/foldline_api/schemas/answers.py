@@ -611,8 +611,8 @@ class PassageAnswer(SourceAnswer):
 class RecallAnswer(ResponseModel):
     """What was found, best first. `text` quotes all of it with its sources, in `tokens` tokens.
 
-    `is_complete` is false if the session has more entries of an earlier version, or of a file, than one request
-    indexes. The next request goes on with them.
+    `is_complete` is false if the session has more entries that are not indexed than one request indexes: the next one
+    goes on with them. Messages of more than 8 MiB wait for the sweep.
     """
 
     items: list[PassageAnswer]

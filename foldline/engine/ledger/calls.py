@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from foldline.engine.arguments import json_object
+from foldline.engine.arguments import fields_of
 from foldline.engine.files import CHANGE_TOOLS, PATH_ARGUMENTS, READ_TOOLS, READING_COMMANDS, tool_key
 from foldline.engine.ledger.items import DOING, FIELDS, FIRST, LOOKS, OPEN, WRITTEN_CALL, Item, ItemKind, Speaker
 from foldline.engine.ledger.reading import cues
@@ -121,7 +121,7 @@ LONGEST_ANSWER: Final = 6_000
 def call_items(call: ToolCall) -> Iterator[Item]:
     """The items of a call: the steps of a plan, the file that it reads or changes, or what it runs."""
     name = tool_key(call.name)
-    arguments = json_object(call.arguments) or {}
+    arguments = fields_of(call.arguments)
     if name in PLAN_TOOLS:
         yield from _steps(call, arguments)
     elif name in THINKING_TOOLS:

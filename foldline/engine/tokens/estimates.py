@@ -13,7 +13,7 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from foldline.engine.arguments import json_object, json_text
+from foldline.engine.arguments import FIELDS_CHARS_MAX, json_object, json_text
 from foldline.engine.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 
@@ -32,7 +32,7 @@ def _half_up(number: float) -> int:
 
 
 # Spans of code by the mark that opens them, each with its closing mark, or to the text's end if it has none.
-_CODE: Final = {"```": r"```[^`]*+(?:`{1,2}(?!`)[^`]*+)*+(```|\Z)", "{": r"\{[^}]*+(\}|\Z)"}
+_CODE: Final = {"```": r"```[^`]*+(?:`(?!``)[^`]*+)*+(```|\Z)", "{": r"\{[^}]*+(\}|\Z)"}
 FOREIGN_SHARE: Final = 0.3
 CODE_SHARE: Final = 0.5
 
@@ -64,7 +64,7 @@ def _code_spans(text: str) -> Iterator[str]:
 
 
 def _compact(arguments: str) -> str:
-    value = json_object(arguments)
+    value = json_object(arguments) if len(arguments) <= FIELDS_CHARS_MAX else None
     return arguments if value is None else json_text(value) or arguments
 
 

@@ -285,18 +285,29 @@ def test_a_recall_leaves_the_largest_entries_to_the_sweep(scene: Scene, monkeypa
     assert recalled.is_complete
 
 
-def test_of_entries_that_answer_well_the_best_are_read_up_to_a_size(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 10_000)
-    words = "".join(f"word{number} " for number in range(1_000))
-    scene.append(*say(*(f"The port is {number}. {words}" for number in range(3)), "The port is 5432."))
+def test_beside_the_best_entry_a_bounded_number_of_bytes_is_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = f"port port {'large ' * 2_000}"
+    scene.append(*say("The port is 5432.", "A port was closed.", f"The {large}", f"One {large}"))
     fold(scene)
-    assert len(found(scene, "port")) < 4
-    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 1)
-    assert len(found(scene, "port")) == 1
-    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 1 << 20)
-    assert len(found(scene, "port")) == 4
+    assert sorted(found(scene, "port")) == ["e0-1", "e0-2", "e0-3", "e0-4"]
+    (best, *_) = found(scene, "port large")
+    assert best in {"e0-3", "e0-4"}
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 10_000)
+    # The best one is read whatever its size, and what has no room does not keep small ones out.
+    assert sorted(found(scene, "port large")) == ["e0-1", "e0-2", best]
+
+
+def test_a_neighbour_without_room_is_left_out(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.append(
+        *say(f"What is the cause? {'large ' * 2_000}"), {"role": "assistant", "content": "A wrong certificate."}
+    )
+    fold(scene)
+    (passage,) = recall(scene, "certificate").quotes.passages
+    assert passage.before is not None
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 10_000)
+    (passage,) = recall(scene, "certificate").quotes.passages
+    assert passage.text == "A wrong certificate."
+    assert passage.before is None
 
 
 def test_a_repeated_text_is_given_back_once(scene: Scene) -> None:

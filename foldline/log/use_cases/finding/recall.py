@@ -32,7 +32,6 @@ from foldline.engine.recall.ranking import (
 from foldline.engine.recall.tool import MOST_TOKENS, InvalidArguments, arguments_of
 from foldline.engine.recall.visibility import OutOfView, Visibility
 from foldline.log.jobs.indexing import index_session
-from foldline.log.sealing.pages import fitting
 from foldline.log.storage import entry_log, passages, paths, segments
 from foldline.log.storage.passages import Hit
 from foldline.log.storage.rows import Path
@@ -50,8 +49,9 @@ LEAST_SHARE: Final = 0.25
 # Of entries that are not indexed yet, one recall indexes this many, or this many bytes of bodies: up to 0.3 s of work.
 MOST_INDEXED: Final = 1_000
 MOST_BYTES_INDEXED: Final = 1 << 20
-# A larger one is left to the sweep, and together no more bytes of the best are read: each takes up to 0.3 s of work.
+# A larger one is left to the sweep.
 LARGEST_INDEXED: Final = 1 << 23
+# So many bytes are read beside the best hit, and so many of the neighbours: up to 0.3 s of work.
 MOST_BYTES_READ: Final = 1 << 23
 INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again later.]"
 SUMMARY_ROLE: Final = "summary"
@@ -152,12 +152,16 @@ class _PathReader:
     def messages(self, seqs: Iterable[int]) -> dict[int, Message]:
         return entry_log.messages_in(self.tx, self.path.session, self._at(seqs))
 
-    def read_first(self, chosen: Sequence[PassageAt], most_bytes: int) -> Sequence[PassageAt]:
-        """The first of these passages, whose entries have together at most so many bytes; at least one."""
-        parts = self._at(at.seq for at in chosen)
-        rows = entry_log.rows_in(self.tx, self.path.session, parts, (ENTRY.c.seq, passages.BODY_BYTES))
-        sizes = dict(map(tuple, rows))
-        return chosen[: fitting((sizes.pop(at.seq, 0) for at in chosen), most_bytes)]
+    def readable(self, seqs: Sequence[int]) -> set[int]:
+        """Those of these entries, the first ones first, that have together no more bytes than may be read."""
+        rows = entry_log.rows_in(self.tx, self.path.session, self._at(seqs), (ENTRY.c.seq, passages.BODY_BYTES))
+        sizes, found, left = dict(map(tuple, rows)), set(), MOST_BYTES_READ
+        for seq in seqs:
+            size = sizes.pop(seq, None)
+            if size is not None and size <= left:
+                found.add(seq)
+                left -= size
+        return found
 
     def items(self, seqs: Iterable[int]) -> list[ItemAt]:
         return entry_log.items_in(self.tx, self.path.session, self._at(seqs))
@@ -178,7 +182,9 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     hits, reasons = _hits(
         reader, lambda most: passages.best(tx, session, asked.weights, counts, most, kinds=bits_of(kinds)), LOOKED_AT
     )
-    chosen = reader.read_first([hit.at for hit in hits if hit.at.seq in reasons][:READ], MOST_BYTES_READ)
+    chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
+    readable = {*[at.seq for at in chosen[:1]], *reader.readable([at.seq for at in chosen[1:]])}
+    chosen = [at for at in chosen if at.seq in readable]
     messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
     terms = _terms_by_entry(hits)
@@ -241,7 +247,7 @@ def _with_sources(
     earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
     # What is found itself stands there with what is before it.
     later = {seq: seq + 1 for seq in places if seq + 1 not in places and _waits_for_answer(messages[seq])}
-    beside = [*earlier.values(), *later.values()]
+    beside = reader.readable([*earlier.values(), *later.values()])
     around, around_at = reader.messages(beside), reader.places(beside)
     passages_found = []
     for found in best:

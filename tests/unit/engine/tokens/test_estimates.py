@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,14 @@ def test_a_text_takes_nothing_only_if_there_is_little_of_it(name: str, text: str
     tokens = ESTIMATES[name].text(text)
     assert tokens >= 0
     assert tokens > 0 or utf8_bytes(text) < 2
+
+
+@given(st.lists(st.sampled_from(["`", "```", "{", "}", "word ", "é", "👩"]), max_size=14).map("".join))
+def test_text_is_dense_if_most_of_it_is_in_fences_or_braces(text: str) -> None:
+    units = utf16_units(text)
+    code = sum(map(utf16_units, re.findall(r"```[\s\S]*?```|\{[\s\S]*?\}", text)))
+    is_foreign = units - len(text.encode("ascii", "ignore")) > 0.3 * units
+    assert ESTIMATES["codebuddy"].density(text) == (1.5 if is_foreign else 2.5 if code > 0.5 * units else 3.5)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["anthropic", "openai", "mistral", None]))
