@@ -18,14 +18,13 @@ from statistics import median
 from time import process_time
 from typing import Any
 
-import psutil
 from rich.progress import Progress
 
 from foldline.engine.wire import loads_bounded
 from foldline.terminal import answers, notes
 from tests.fuzz.attacking import run_apart
 from tests.fuzz.documented import fuzzed_service, run_schemathesis
-from tests.fuzz.hostile_requests import DATABASES, Findings, cpu_seconds, hostile_service
+from tests.fuzz.hostile_requests import DATABASES, Findings, Processor, hostile_service
 from tests.fuzz.victim import Victim, percentile
 
 QUIET_SECONDS = 60.0
@@ -62,9 +61,8 @@ def _hostile(options: Any) -> bool:
     answers().print(f"CPU to read {JSON_BYTES >> 20} MB of JSON on this machine: {_reading_json():.2f} s")
     with _folder() as folder, hostile_service(folder, options.database) as service:
         victim = Victim(service.url)
-        process = psutil.Process(service.process_id)
         # Its turns go on beside each request, and would count as that one's.
-        quiet = victim.quiet(QUIET_SECONDS, lambda: cpu_seconds(process))
+        quiet = victim.quiet(QUIET_SECONDS, Processor(service.process_id).seconds)
         found = Findings()
         try:
             with victim.during(), Progress(console=notes()) as progress:

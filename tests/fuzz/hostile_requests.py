@@ -64,12 +64,33 @@ class Findings:
         self.statuses, self.views, self.wrong, self.slow = Counter(), 0, {}, []
 
 
+class Processor:
+    """What a service takes of the processor, with its process for large requests."""
+
+    def __init__(self, process_id: int) -> None:
+        self._service = psutil.Process(process_id)
+        self._processes = self._all()
+
+    def seconds(self) -> float:
+        """The seconds that its processes have taken."""
+        try:
+            times = [process.cpu_times() for process in self._processes]
+        except psutil.NoSuchProcess:
+            # Another one is in the place of one that ended. To look for it each time takes as long as a request.
+            self._processes = self._all()
+            return self.seconds()
+        return float(sum(each.user + each.system for each in times))
+
+    def _all(self) -> list[psutil.Process]:
+        return [self._service, *self._service.children()]
+
+
 @dataclass
 class Attacker:
     """Sends the transcripts of one seed, one request after the other."""
 
     caller: httpx.Client
-    process: psutil.Process
+    processor: Processor
     random: Random
     findings: Findings
     # The seconds of CPU that the service has taken for others until now.
@@ -96,14 +117,14 @@ class Attacker:
         if self.is_silent:
             return None
         raw = None if body is None else written(body)
-        before, others = cpu_seconds(self.process), self.cpu_seconds_of_others()
+        before, others = self.processor.seconds(), self.cpu_seconds_of_others()
         try:
             answer = self.caller.request(method, path, content=raw, params=query)
         except httpx.HTTPError as error:
             self.findings.add(type(error).__name__, f"{self.case}: {method} {path}: {error!r}")
             return None
         others = self.cpu_seconds_of_others() - others
-        taken = cpu_seconds(self.process) - before - others
+        taken = self.processor.seconds() - before - others
         what = f"{self.case}: {method} {answer.request.url.raw_path.decode()} {len(raw or b''):,} bytes"
         self.findings.statuses[answer.status_code] += 1
         if taken > CPU_SECONDS_MAX:
@@ -203,12 +224,6 @@ def written(value: Any) -> bytes:
         sys.setrecursionlimit(before)
 
 
-def cpu_seconds(process: psutil.Process) -> float:
-    """The seconds of the processor that a service has taken, with its process for large requests."""
-    times = [one.cpu_times() for one in (process, *process.children())]
-    return float(sum(each.user + each.system for each in times))
-
-
 @contextmanager
 def hostile_service(folder: Path, database: str) -> Iterator[FuzzedService]:
     """A service with keys on this kind of database, whose gateway gets the same answer to everything."""
@@ -252,7 +267,7 @@ def run_hostile(
     """Send these of the seed's transcripts, and add to the findings, which stay if it breaks off."""
     with client(service.url, timeout_seconds=120) as caller:
         caller.headers.update(service.headers)
-        attacker = Attacker(caller, psutil.Process(service.process_id), Random(seed), findings, cpu_seconds_of_others)
+        attacker = Attacker(caller, Processor(service.process_id), Random(seed), findings, cpu_seconds_of_others)
         for number in range(transcripts.stop):
             attacker.is_silent = number < transcripts.start
             attacker.send(number)
