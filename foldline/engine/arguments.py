@@ -11,8 +11,8 @@ from foldline.engine.wire import dumps_text, has_more_values, is_too_deep, loads
 ARGUMENTS_DEPTH_MAX: Final = 128
 # They are read several times, and no other thread runs while a text is parsed.
 ARGUMENTS_VALUES_MAX: Final = 100_000
-# No model writes as much in one answer.
-FIELDS_CHARS_MAX: Final = 1 << 22
+# Longer ones are not read for facts and estimates. No model writes as much in one answer.
+ARGUMENTS_CHARS_MAX: Final = 1 << 22
 
 _NO_NUMBERS: Final = ("null", "NaN", "Infinity")
 
@@ -32,7 +32,7 @@ def json_object(text: str) -> dict[str, Any] | None:
 
 def fields_of(arguments: str) -> dict[str, Any]:
     """The fields of a call's arguments, to find facts in them; none if they are no JSON object, or very long."""
-    return {} if len(arguments) > FIELDS_CHARS_MAX else json_object(arguments) or {}
+    return {} if len(arguments) > ARGUMENTS_CHARS_MAX else json_object(arguments) or {}
 
 
 def _encoded(text: str) -> bytes:

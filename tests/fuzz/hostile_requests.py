@@ -69,20 +69,21 @@ class Processor:
 
     def __init__(self, process_id: int) -> None:
         self._service = psutil.Process(process_id)
-        self._processes = self._all()
+        self.look_again()
 
     def seconds(self) -> float:
         """The seconds that its processes have taken."""
         try:
             times = [process.cpu_times() for process in self._processes]
         except psutil.NoSuchProcess:
-            # Another one is in the place of one that ended. To look for it each time takes as long as a request.
-            self._processes = self._all()
+            # Another one is in the place of one that ended.
+            self.look_again()
             return self.seconds()
         return float(sum(each.user + each.system for each in times))
 
-    def _all(self) -> list[psutil.Process]:
-        return [self._service, *self._service.children()]
+    def look_again(self) -> None:
+        """Look which processes it has now, which takes as long as a request."""
+        self._processes = [self._service, *self._service.children()]
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Attacker:
     random: Random
     findings: Findings
     # The seconds of CPU that the service has taken for others until now.
-    cpu_seconds_of_others: Callable[[], float] = float
+    cpu_seconds_of_others: Callable[[], float] = lambda: 0.0
     session: str = ""
     case: str = ""
     # The formats that the session has messages in.
@@ -153,6 +154,8 @@ class Attacker:
             self.findings.add(f"{name}: {found[0]}", f"{self.case}: {self.session}: {found[:2]}")
 
     def _begin(self, number: int) -> None:
+        # One begins when it is first needed.
+        self.processor.look_again()
         self.session = f"/sessions/hostile-{number}"
         self.formats = set()
         policy = {"preset": self.random.choice(list(PRESETS))}
@@ -262,7 +265,7 @@ def run_hostile(
     findings: Findings,
     on_sent: Callable[[], object] = lambda: None,
     *,
-    cpu_seconds_of_others: Callable[[], float] = float,
+    cpu_seconds_of_others: Callable[[], float] = lambda: 0.0,
 ) -> None:
     """Send these of the seed's transcripts, and add to the findings, which stay if it breaks off."""
     with client(service.url, timeout_seconds=120) as caller:

@@ -611,8 +611,8 @@ class PassageAnswer(SourceAnswer):
 class RecallAnswer(ResponseModel):
     """What was found, best first. `text` quotes all of it with its sources, in `tokens` tokens.
 
-    `is_complete` is false if the session has more entries that are not indexed than one request indexes: the next one
-    goes on with them. Messages of more than 8 MiB wait for the sweep.
+    `is_complete` is false while entries of the session are not indexed. Each request indexes more of them; messages of
+    more than 8 MiB wait for the sweep.
     """
 
     items: list[PassageAnswer]

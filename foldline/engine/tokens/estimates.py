@@ -13,7 +13,7 @@ from math import ceil, floor
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from foldline.engine.arguments import FIELDS_CHARS_MAX, json_object, json_text
+from foldline.engine.arguments import ARGUMENTS_CHARS_MAX, json_object, json_text
 from foldline.engine.messages import Image, Message, Part, Text, Thinking, ToolCall, ToolResult
 
 
@@ -64,7 +64,7 @@ def _code_spans(text: str) -> Iterator[str]:
 
 
 def _compact(arguments: str) -> str:
-    value = json_object(arguments) if len(arguments) <= FIELDS_CHARS_MAX else None
+    value = json_object(arguments) if len(arguments) <= ARGUMENTS_CHARS_MAX else None
     return arguments if value is None else json_text(value) or arguments
 
 

@@ -292,9 +292,13 @@ def test_beside_the_best_entry_a_bounded_number_of_bytes_is_read(scene: Scene, m
     assert sorted(found(scene, "port")) == ["e0-1", "e0-2", "e0-3", "e0-4"]
     (best, *_) = found(scene, "port large")
     assert best in {"e0-3", "e0-4"}
-    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 10_000)
-    # The best one is read whatever its size, and what has no room does not keep small ones out.
-    assert sorted(found(scene, "port large")) == ["e0-1", "e0-2", best]
+    for most in (200, 10_000):
+        monkeypatch.setattr(use_case, "MOST_BYTES_READ", most)
+        # The best one is read whatever its size, and what has no room does not keep small ones out.
+        assert sorted(found(scene, "port large")) == ["e0-1", "e0-2", best]
+    # What the best one takes is not taken from the others.
+    monkeypatch.setattr(use_case, "MOST_BYTES_READ", 13_000)
+    assert len(found(scene, "port large")) == 4
 
 
 def test_a_neighbour_without_room_is_left_out(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

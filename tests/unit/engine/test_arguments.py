@@ -4,7 +4,7 @@ from math import inf, nan
 
 import pytest
 
-from foldline.engine.arguments import ARGUMENTS_VALUES_MAX, FIELDS_CHARS_MAX, fields_of, json_object, json_text
+from foldline.engine.arguments import ARGUMENTS_CHARS_MAX, ARGUMENTS_VALUES_MAX, fields_of, json_object, json_text
 
 
 @pytest.mark.parametrize(
@@ -15,12 +15,12 @@ def test_arguments_are_a_json_object_or_nothing(text: str, value: dict[str, obje
     assert fields_of(text) == (value or {})
 
 
-@pytest.mark.parametrize("size", [FIELDS_CHARS_MAX, FIELDS_CHARS_MAX + 1])
+@pytest.mark.parametrize("size", [ARGUMENTS_CHARS_MAX, ARGUMENTS_CHARS_MAX + 1])
 def test_very_long_arguments_are_an_object_without_fields_for_facts(size: int) -> None:
     text = '{"a":"' + "x" * (size - len('{"a":""}')) + '"}'
     assert len(text) == size
     assert json_object(text) is not None
-    assert bool(fields_of(text)) is (size <= FIELDS_CHARS_MAX)
+    assert bool(fields_of(text)) is (size <= ARGUMENTS_CHARS_MAX)
 
 
 @pytest.mark.parametrize("values", [ARGUMENTS_VALUES_MAX, ARGUMENTS_VALUES_MAX + 1])

@@ -46,12 +46,12 @@ READ: Final = 24
 MOST_PASSAGES: Final = 10
 # A passage that answers so much worse than the best is about something else.
 LEAST_SHARE: Final = 0.25
-# Of entries that are not indexed yet, one recall indexes this many, or this many bytes of bodies: up to 0.3 s of work.
+# Of entries that are not indexed yet, one recall indexes this many, or this many bytes of bodies and one entry more, in
+# up to 0.5 s of work; a larger one is left to the sweep.
 MOST_INDEXED: Final = 1_000
 MOST_BYTES_INDEXED: Final = 1 << 20
-# A larger one is left to the sweep.
 LARGEST_INDEXED: Final = 1 << 23
-# So many bytes are read beside the best hit, and so many of the neighbours: up to 0.3 s of work.
+# So many bytes of bodies are read beside those of the best hit, and so many of neighbours.
 MOST_BYTES_READ: Final = 1 << 23
 INCOMPLETE: Final = "[Not everything could be searched yet. Ask the same again later.]"
 SUMMARY_ROLE: Final = "summary"
@@ -155,12 +155,12 @@ class _PathReader:
     def readable(self, seqs: Sequence[int]) -> set[int]:
         """Those of these entries, the first ones first, that have together no more bytes than may be read."""
         rows = entry_log.rows_in(self.tx, self.path.session, self._at(seqs), (ENTRY.c.seq, passages.BODY_BYTES))
-        sizes, found, left = dict(map(tuple, rows)), set(), MOST_BYTES_READ
+        sizes, found, bytes_left = dict(map(tuple, rows)), set(), MOST_BYTES_READ
         for seq in seqs:
             size = sizes.pop(seq, None)
-            if size is not None and size <= left:
+            if size is not None and size <= bytes_left:
                 found.add(seq)
-                left -= size
+                bytes_left -= size
         return found
 
     def items(self, seqs: Iterable[int]) -> list[ItemAt]:
@@ -183,7 +183,8 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
         reader, lambda most: passages.best(tx, session, asked.weights, counts, most, kinds=bits_of(kinds)), LOOKED_AT
     )
     chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
-    readable = {*[at.seq for at in chosen[:1]], *reader.readable([at.seq for at in chosen[1:]])}
+    best = {at.seq for at in chosen[:1]}
+    readable = best | reader.readable([at.seq for at in chosen if at.seq not in best])
     chosen = [at for at in chosen if at.seq in readable]
     messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
@@ -247,8 +248,9 @@ def _with_sources(
     earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
     # What is found itself stands there with what is before it.
     later = {seq: seq + 1 for seq in places if seq + 1 not in places and _waits_for_answer(messages[seq])}
-    beside = reader.readable([*earlier.values(), *later.values()])
-    around, around_at = reader.messages(beside), reader.places(beside)
+    beside = [*earlier.values(), *later.values()]
+    more = reader.readable([seq for seq in beside if seq not in messages])
+    around, around_at = {**messages, **reader.messages(more)}, reader.places(beside)
     passages_found = []
     for found in best:
         seq, at, message = found.seq, earlier[found.seq], messages[found.seq]
