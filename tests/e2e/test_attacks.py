@@ -165,6 +165,7 @@ def test_a_flood_of_requests_leaves_the_appends_of_others_fast(
     assert taken < MEMORY_MAX
 
 
+@pytest.mark.timeout(180)
 def test_appends_of_many_small_messages_let_others_take_turns(service: Service) -> None:
     """In the order in which they came, no append ended within 30 s behind these."""
     session = service.new_session(ATTACKER)

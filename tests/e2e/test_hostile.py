@@ -15,6 +15,7 @@ from tests.fuzz.victim import Victim
 TRANSCRIPTS = 60
 
 
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(("database", "seed"), [*zip(DATABASES, (27, 1), strict=True)])
 def test_hostile_transcripts_get_answers_and_views_that_providers_accept(
     tmp_path: Path, database: str, seed: int

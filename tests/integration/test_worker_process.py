@@ -104,6 +104,8 @@ def test_a_worker_waits_for_a_broker_that_is_not_there_yet(installation: Install
 def test_a_worker_that_is_stopped_hands_its_jobs_to_another(
     installation: Installation, llm: ScriptedLLM, number: signal.Signals
 ) -> None:
+    # Long before its leases end.
+    installation.variables |= {"FOLDLINE_LEASE_SECONDS": "50"}
     llm.script(slow(60), slow(60))
     worker = installation.worker("--concurrency", "2")
     asked = [installation.queue() for _ in range(2)]
@@ -113,7 +115,7 @@ def test_a_worker_that_is_stopped_hands_its_jobs_to_another(
     worker.process.send_signal(number)
 
     for job in asked:
-        installation.ends(job, "succeeded", 3.0)
+        installation.ends(job, "succeeded", 15.0)
         assert installation.job(job).attempts == 1
     assert worker.process.wait(5) == 0, worker.printed
     assert llm.disconnects == 2
