@@ -82,11 +82,12 @@ class Recalled:
 
 
 class _PlaceOnPath(NamedTuple):
-    """An entry: its id, who said it, and the seq of its batch's first entry."""
+    """An entry: its id, who said it, the seq of its batch's first entry, and the bytes of its body."""
 
     entry_id: str
     role: str
     unit: int
+    size: int
 
 
 class _Found(NamedTuple):
@@ -152,24 +153,13 @@ class _PathReader:
     def messages(self, seqs: Iterable[int]) -> dict[int, Message]:
         return entry_log.messages_in(self.tx, self.path.session, self._at(seqs))
 
-    def readable(self, seqs: Sequence[int]) -> set[int]:
-        """Those of these entries, the first ones first, that have together no more bytes than may be read."""
-        rows = entry_log.rows_in(self.tx, self.path.session, self._at(seqs), (ENTRY.c.seq, passages.BODY_BYTES))
-        sizes, found, bytes_left = dict(map(tuple, rows)), set(), MOST_BYTES_READ
-        for seq in seqs:
-            size = sizes.pop(seq, None)
-            if size is not None and size <= bytes_left:
-                found.add(seq)
-                bytes_left -= size
-        return found
-
     def items(self, seqs: Iterable[int]) -> list[ItemAt]:
         return entry_log.items_in(self.tx, self.path.session, self._at(seqs))
 
     def places(self, seqs: Iterable[int]) -> dict[int, _PlaceOnPath]:
-        columns = (ENTRY.c.seq, ENTRY.c.role, ENTRY.c.unit)
+        columns = (ENTRY.c.seq, ENTRY.c.role, ENTRY.c.unit, passages.BODY_BYTES)
         rows = entry_log.rows_in(self.tx, self.path.session, self._at(seqs), columns)
-        return {seq: _PlaceOnPath(segments.id_at(self.parts, seq), role, unit) for seq, role, unit in rows}
+        return {seq: _PlaceOnPath(segments.id_at(self.parts, seq), *rest) for seq, *rest in rows}
 
     def _at(self, seqs: Iterable[int]) -> list[Segment]:
         return segments.clipped(self.parts, [(seq, seq) for seq in sorted(set(seqs))])
@@ -183,8 +173,9 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
         reader, lambda most: passages.best(tx, session, asked.weights, counts, most, kinds=bits_of(kinds)), LOOKED_AT
     )
     chosen = [hit.at for hit in hits if hit.at.seq in reasons][:READ]
+    places = reader.places(at.seq for at in chosen)
     best = {at.seq for at in chosen[:1]}
-    readable = best | reader.readable([at.seq for at in chosen if at.seq not in best])
+    readable = best | _readable(places, (at.seq for at in chosen if at.seq not in best))
     chosen = [at for at in chosen if at.seq in readable]
     messages = reader.messages(at.seq for at in chosen)
     texts = _items_of(reader, messages, kinds) if kinds else _passages_of(messages, chosen)
@@ -193,7 +184,17 @@ def _candidates(reader: _PathReader, question: Question, kinds: frozenset[ItemKi
     found.sort(key=lambda each: (each.focus.score, each.seq), reverse=True)
     least = LEAST_SHARE * max((each.focus.score for each in found), default=0.0)
     found = [each for each in found if each.focus.score >= least]
-    return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, reasons)
+    return _with_sources(reader, list(islice(_distinct(found), MOST_PASSAGES)), messages, places, reasons)
+
+
+def _readable(places: Mapping[int, _PlaceOnPath], seqs: Iterable[int]) -> set[int]:
+    """Those of these entries, the first ones first, that have together no more bytes than may be read."""
+    found, bytes_left = set(), MOST_BYTES_READ
+    for seq in dict.fromkeys(seqs):
+        if seq in places and places[seq].size <= bytes_left:
+            found.add(seq)
+            bytes_left -= places[seq].size
+    return found
 
 
 def _hits(
@@ -241,16 +242,21 @@ def _distinct(ranked: Iterable[_Found]) -> Iterator[_Found]:
 
 
 def _with_sources(
-    reader: _PathReader, best: Sequence[_Found], messages: Mapping[int, Message], reasons: Mapping[int, OutOfView]
+    reader: _PathReader,
+    best: Sequence[_Found],
+    messages: Mapping[int, Message],
+    places: Mapping[int, _PlaceOnPath],
+    reasons: Mapping[int, OutOfView],
 ) -> list[Passage]:
     """The passages with who said them, and with the questions, replies, calls and results beside them."""
-    places = reader.places(found.seq for found in best)
+    places = {found.seq: places[found.seq] for found in best}
     earlier = {seq: place.unit if place.role == "tool" else seq - 1 for seq, place in places.items()}
     # What is found itself stands there with what is before it.
     later = {seq: seq + 1 for seq in places if seq + 1 not in places and _waits_for_answer(messages[seq])}
     beside = [*earlier.values(), *later.values()]
-    more = reader.readable([seq for seq in beside if seq not in messages])
-    around, around_at = {**messages, **reader.messages(more)}, reader.places(beside)
+    around_at = reader.places(beside)
+    more = _readable(around_at, (seq for seq in beside if seq not in messages))
+    around = {**messages, **reader.messages(more)}
     passages_found = []
     for found in best:
         seq, at, message = found.seq, earlier[found.seq], messages[found.seq]
