@@ -274,6 +274,12 @@ class Settings(BaseSettings):
     body_bytes_per_second: int = Field(
         8192, ge=1, description="Rate that a body has to arrive at after such a pause, else the request gets 408."
     )
+    job_waiters: int = Field(
+        2000,
+        ge=1,
+        description="Maximum number of requests that follow a job or wait for one at the same time in a process, of "
+        "one tenant half of them. Others get 503, or an answer at once.",
+    )
     large_requests: int = Field(
         2,
         ge=1,

@@ -37,7 +37,7 @@ from foldline_api.http.bounds.tenant_limits import TenantLimits
 from foldline_api.http.browsers import BrowserRules
 from foldline_api.http.cursors import Cursors
 from foldline_api.http.known_keys import KnownKeys
-from foldline_api.job_watch import WAITERS_MAX, ReadJobs, Watch
+from foldline_api.job_watch import ReadJobs, Watch
 from foldline_api.routes import OF_TURNS, OTHERS, ROUTERS
 from foldline_api.schemas.openapi import DescribedApp, operation_id
 from foldline_api.sent_views import SentViews
@@ -49,7 +49,6 @@ def create_app(
     store: Store,
     signals: Signals | None = None,
     *,
-    waiters_max: int = WAITERS_MAX,
     open_service: OpenService | None = None,
 ) -> FastAPI:
     """The application on a store whose tables exist. The caller closes the store.
@@ -59,7 +58,7 @@ def create_app(
     """
     signals = signals or Signals()
     signals.metrics.follow(store)
-    service = service_on(settings, store, waiters_max)
+    service = service_on(settings, store)
     keys, counts = KnownKeys.of(settings, store), SharedCounts(settings.broker_url, store.stopwatch)
     gateway = Gateway(service, Upstreams(settings), Beginnings(settings.cache_bytes // 8))
 
@@ -119,9 +118,9 @@ def create_app(
     return app
 
 
-def service_on(settings: Settings, store: Store, waiters_max: int = WAITERS_MAX) -> AppState:
+def service_on(settings: Settings, store: Store) -> AppState:
     """What the routes share, on a store whose tables exist."""
-    watch, views = Watch(_reader_of(store), waiters_max), SentViews(settings.cache_bytes * 3 // 8)
+    watch, views = Watch(_reader_of(store), settings.job_waiters), SentViews(settings.cache_bytes * 3 // 8)
     places = Places(settings)
     return AppState(settings, store, watch, views, Cursors(store), places)
 

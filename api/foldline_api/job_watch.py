@@ -23,13 +23,16 @@ ReadJobs = Callable[[Collection[str]], Mapping[str, Job]]
 POLL_SECONDS: Final = 0.05
 # Proxies close a connection that is silent for a minute.
 REPEAT_SECONDS: Final = 15.0
-WAITERS_MAX: Final = 1000
 
 
 @dataclass(eq=False, slots=True)
 class _Waiter:
-    """A request that waits for a job. `seen` is the state it has; `latest` is the state delivered after that."""
+    """A tenant's request that waits for a job.
 
+    `seen` is the state it has; `latest` is the state delivered after that.
+    """
+
+    tenant: str
     seen: Job
     latest: Job | None = None
     is_delivered: asyncio.Event = field(default_factory=asyncio.Event)
@@ -52,11 +55,12 @@ class _Waiter:
 
 
 class Watch:
-    """Watches jobs for requests that wait for them. It runs on one event loop; only `read_jobs` runs on a thread."""
+    """Watches jobs for requests that wait for them. It runs on one event loop; only `read_jobs` runs on a thread.
 
-    def __init__(
-        self, read_jobs: ReadJobs, waiters_max: int = WAITERS_MAX, repeat_seconds: float = REPEAT_SECONDS
-    ) -> None:
+    Of the `waiters_max` requests that wait at the same time, one tenant has half.
+    """
+
+    def __init__(self, read_jobs: ReadJobs, waiters_max: int, repeat_seconds: float = REPEAT_SECONDS) -> None:
         self._read_jobs = read_jobs
         self._waiters_max = waiters_max
         self._repeat_seconds = repeat_seconds
@@ -69,12 +73,22 @@ class Watch:
         """How many requests wait now."""
         return len(self._waiters)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no other request can wait now."""
-        return self._is_stopping or len(self._waiters) >= self._waiters_max
+    def has_room(self, tenant: str) -> bool:
+        """Whether another request of the tenant can wait now."""
+        own = sum(waiter.tenant == tenant for waiter in self._waiters)
+        has_room = own < max(1, self._waiters_max // 2) and len(self._waiters) < self._waiters_max
+        return has_room and not self._is_stopping
 
-    async def changes(self, job: Job) -> AsyncGenerator[Job]:
+    def check_room(self, tenant: str) -> None:
+        """Check that another request of the tenant can wait now.
+
+        Raises:
+            TooManyWaiting: as many requests as allowed wait already.
+        """
+        if not self.has_room(tenant):
+            raise TooManyWaiting(self._waiters_max)
+
+    async def changes(self, tenant: str, job: Job) -> AsyncGenerator[Job]:
         """The job as given, then after each change and every `repeat_seconds`.
 
         The changes end when the job has ended or is gone, or when the service stops.
@@ -85,17 +99,17 @@ class Watch:
         yield job
         if job.has_ended:
             return
-        async with self._waiting(job) as waiter:
+        async with self._waiting(tenant, job) as waiter:
             while (latest := await waiter.next(self._repeat_seconds)) is not None:
                 yield latest
                 if latest.has_ended:
                     return
 
-    async def ended(self, job: Job, timeout_seconds: float) -> Job:
+    async def ended(self, tenant: str, job: Job, timeout_seconds: float) -> Job:
         """The job once it has ended, or as it is after `timeout_seconds`; at once if no other request can wait."""
-        if job.has_ended or self.is_full:
+        if job.has_ended or not self.has_room(tenant):
             return job
-        async with self._waiting(job) as waiter:
+        async with self._waiting(tenant, job) as waiter:
             with anyio.move_on_after(timeout_seconds):
                 while (latest := await waiter.next(self._repeat_seconds)) is not None and not latest.has_ended:
                     pass
@@ -114,10 +128,9 @@ class Watch:
             await asyncio.wait([self._task])
 
     @asynccontextmanager
-    async def _waiting(self, job: Job) -> AsyncIterator[_Waiter]:
-        if self.is_full:
-            raise TooManyWaiting
-        waiter = _Waiter(job)
+    async def _waiting(self, tenant: str, job: Job) -> AsyncIterator[_Waiter]:
+        self.check_room(tenant)
+        waiter = _Waiter(tenant, job)
         self._waiters.add(waiter)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._poll(), name="foldline-watch")

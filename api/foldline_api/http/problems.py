@@ -72,25 +72,36 @@ class BodyTooLarge(RequestError):
         self.limit_bytes = limit_bytes
 
 
-class BodyTooSlow(RequestError):
+class Overloaded(RequestError):
+    """The request would be beyond what the process bears at one time; `setting` names the limit, `most` its value."""
+
+    def __init__(self, most: int, setting: str, what: str) -> None:
+        super().__init__(what)
+        self.most = most
+        self.setting = setting
+
+
+class BodyTooSlow(Overloaded):
     """The body arrives more slowly than the service waits for."""
 
-    def __init__(self) -> None:
-        super().__init__("the body arrives too slowly; send it again over a better connection, or in smaller requests")
+    def __init__(self, bytes_per_second: int) -> None:
+        what = "the body arrives too slowly; send it again over a better connection, or in smaller requests"
+        super().__init__(bytes_per_second, "body_bytes_per_second", what)
 
 
-class BodiesFull(RequestError):
+class BodiesFull(Overloaded):
     """The bodies that arrive take all the memory that the service has for them."""
 
-    def __init__(self) -> None:
-        super().__init__("other large requests are arriving; try again later")
+    def __init__(self, most: int) -> None:
+        super().__init__(most, "max_bodies_bytes", "other large requests are arriving; try again later")
 
 
-class TooManyLarge(RequestError):
+class TooManyLarge(Overloaded):
     """As many large requests of the tenant as the service allows wait already."""
 
-    def __init__(self) -> None:
-        super().__init__("too many large requests wait already; try again later")
+    def __init__(self, most: int) -> None:
+        what = "too many large requests wait already; try again later"
+        super().__init__(most, "large_requests_waiting", what)
 
 
 class Unauthorized(RequestError):
@@ -105,11 +116,12 @@ class Forbidden(RequestError):
         self.scope = scope
 
 
-class TooManyWaiting(RequestError):
+class TooManyWaiting(Overloaded):
     """As many clients as the service allows wait for jobs already."""
 
-    def __init__(self) -> None:
-        super().__init__("too many clients wait for jobs; read the job's state instead, or try again later")
+    def __init__(self, most: int) -> None:
+        what = "too many clients wait for jobs; read the job's state instead, or try again later"
+        super().__init__(most, "job_waiters", what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +149,15 @@ _UNPROCESSABLE: Final = HTTPStatus.UNPROCESSABLE_ENTITY
 
 def _again(_error: Exception) -> Mapping[str, str]:
     return {"Retry-After": RETRY_SECONDS}
+
+
+def _limit(error: log.LimitExceeded | log.TenantLimitReached | Overloaded) -> Mapping[str, Any]:
+    """The limit's name, its value, and the environment variable that sets it."""
+    return {
+        "limit": error.setting.removeprefix("max_"),
+        "value": error.most,
+        "setting": variable(error.setting),
+    }
 
 
 def _unread(_error: Exception) -> Mapping[str, str]:
@@ -175,22 +196,15 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         },
         _unread,
     ),
-    BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, headers=_unread),
-    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
-    TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
-    log.LimitExceeded: ProblemType(
-        "limit-exceeded",
-        _UNPROCESSABLE,
-        lambda error: {
-            "limit": error.setting.removeprefix("max_"),
-            "value": error.most,
-            "setting": variable(error.setting),
-        },
-    ),
+    BodyTooSlow: ProblemType("body-too-slow", HTTPStatus.REQUEST_TIMEOUT, _limit, _unread),
+    BodiesFull: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, _limit, _again),
+    TooManyLarge: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, _limit, _again),
+    TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, _limit, _again),
+    log.LimitExceeded: ProblemType("limit-exceeded", _UNPROCESSABLE, _limit),
     log.TenantLimitReached: ProblemType(
         "too-many-requests",
         HTTPStatus.TOO_MANY_REQUESTS,
-        lambda error: {"limit": error.setting, "value": error.most, "setting": variable(error.setting)},
+        _limit,
         lambda error: {"Retry-After": str(error.retry_seconds)},
     ),
     engine.UnknownModel: ProblemType(
@@ -281,7 +295,6 @@ PROBLEM_TYPES: Final[Mapping[type[Exception], ProblemType]] = {
         headers=_again,
         detail="other requests are writing to the same session, or all connections are in use; try again later",
     ),
-    TooManyWaiting: ProblemType("unavailable", HTTPStatus.SERVICE_UNAVAILABLE, headers=_again),
 }
 
 

@@ -28,7 +28,10 @@ COSTLY_PARAMETERS: Final = frozenset({("fit", "none")})
 
 
 class ThreadRoute(APIRoute):
-    """A route whose endpoint takes a thread for a moment, unless it is a coroutine; no tenant takes all of these."""
+    """A route whose endpoint takes a thread for a moment, unless it is a coroutine; no tenant takes all of these.
+
+    A large body is worked on in a place for large requests.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         # A coroutine calls `in_thread` where it needs one.
@@ -80,7 +83,8 @@ class DirectRoute(APIRoute):
         plain_queries = {} if needs_query else self.plain_queries
 
         async def handle(request: Request) -> Response:
-            given = plain_queries.get(request.scope["query_string"])
+            # Separators alone name no parameter, and would be resolved as a query whose body is small.
+            given = plain_queries.get(request.scope["query_string"].strip(b"&"))
             if given is None:
                 return await self._resolved(request, resolving)
             incoming = await read_request(request)
@@ -130,7 +134,7 @@ class DirectRoute(APIRoute):
             return await run_in_threadpool(partial(self.endpoint, **parameters, incoming=incoming))
 
     async def _resolved(self, request: Request, resolve: Callable[[Request], Awaitable[Response]]) -> Response:
-        """The response to a request with a query, whose body is small, as routes with a query have none."""
+        """The response to a request with a query, which has no body: only routes without one take parameters."""
         service: AppState = request.app.state.service
         caller: Caller = request.state.caller
         if not self.is_costly and COSTLY_PARAMETERS.isdisjoint(request.query_params.multi_items()):

@@ -49,10 +49,10 @@ async def compact_session(session_id: str, incoming: FromRequest) -> Response:
     """
     answer = await incoming.in_thread(_compact, incoming, session_id)
     seconds, watch = incoming.wait_seconds, incoming.service.watch
-    if answer.status != HTTPStatus.ACCEPTED or not seconds or watch.is_full:
+    if answer.status != HTTPStatus.ACCEPTED or not seconds or not watch.has_room(incoming.tenant):
         return to_response(answer)
     job = await incoming.in_thread(_job, incoming, answer.body["job"]["id"])
-    job = await watch.ended(job, seconds)
+    job = await watch.ended(incoming.tenant, job, seconds)
     compaction = await incoming.in_thread(_compaction_of, incoming, job)
     return to_response(_with_job(answer, job, compaction, seconds))
 

@@ -13,7 +13,6 @@ from foldline.log.access.audit import AuditedAction
 from foldline.log.jobs import endings, queries
 from foldline.log.jobs.queries import Job
 from foldline_api import serializers
-from foldline_api.http.problems import TooManyWaiting
 from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import json_response, page_response, position_of
 from foldline_api.http.route_classes import ThreadRoute
@@ -52,8 +51,7 @@ def cancel_job(job_id: str, incoming: FromRequest) -> Response:
 @router.get("/jobs/{job_id}/events", **described(None, stream="text/event-stream"))
 async def follow_job(job_id: str, incoming: FromRequest) -> Response:
     """Follow a job as server-sent events named `job`: the job now, after each change and every 15 s, until it ends."""
-    if incoming.service.watch.is_full:
-        raise TooManyWaiting
+    incoming.service.watch.check_room(incoming.tenant)
     job = await incoming.in_thread(_job, incoming, job_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_events(incoming, job), headers=headers, media_type="text/event-stream")
@@ -65,6 +63,6 @@ def _job(incoming: ApiRequest, job_id: str) -> Job:
 
 
 async def _events(incoming: ApiRequest, job: Job) -> AsyncIterator[bytes]:
-    async with aclosing(incoming.service.watch.changes(job)) as changes:
+    async with aclosing(incoming.service.watch.changes(incoming.tenant, job)) as changes:
         async for latest in changes:
             yield b"event: job\ndata: %s\n\n" % dumps(serializers.job_json(latest))

@@ -109,21 +109,37 @@ def _wait(api: Api, session: str) -> int:
 
 
 def test_over_the_limit_nobody_else_can_wait(database: str) -> None:
-    with open_api(database, waiters_max=1) as api, ThreadPoolExecutor() as pool:
+    with open_api(database, job_waiters=1) as api, ThreadPoolExecutor() as pool:
         session = api.session(auto_compact=False)
         api.fill(session, turns=3)
         job_id = api.post(f"{session}/compact", {}, 202)["job"]["id"]
         listening = pool.submit(api.client.get, f"/jobs/{job_id}/events")
-        eventually(lambda: api.watch.is_full)
+        eventually(lambda: api.watch.waiting == 1)
         refused = api.client.get(f"/jobs/{job_id}/events")
         assert (problem_of(refused)["name"], refused.status_code) == ("unavailable", 503)
         assert refused.headers["retry-after"]
+        assert problem_of(refused)["setting"] == "FOLDLINE_JOB_WAITERS"
         unheard = api.client.post(f"{session}/compact", headers={"Prefer": "wait=20"})
         assert unheard.status_code == 202
         assert "preference-applied" not in unheard.headers
         api.call("DELETE", f"/jobs/{job_id}")
         assert listening.result(10).status_code == 200
-        eventually(lambda: not api.watch.is_full)
+        eventually(lambda: api.watch.waiting == 0)
+
+
+def test_a_tenant_leaves_half_of_the_waiters_to_others() -> None:
+    async def run() -> None:
+        watch = Watch(lambda _ids: {"job_1": WAITING}, 2)
+        async with aclosing(watch.changes("ours", WAITING)) as changes:
+            await anext(changes)
+            waiting = asyncio.create_task(anext(changes))
+            await asyncio.sleep(0)
+            assert (watch.waiting, watch.has_room("ours"), watch.has_room("theirs")) == (1, False, True)
+            watch.stop()
+            await asyncio.wait([waiting])
+            assert not watch.has_room("theirs")
+
+    asyncio.run(run())
 
 
 def test_the_service_stops_while_clients_wait(database: str) -> None:
@@ -158,14 +174,14 @@ def test_nobody_waits_forever_when_the_database_breaks() -> None:
         raise RuntimeError
 
     async def run() -> None:
-        assert await asyncio.wait_for(Watch(broken).ended(WAITING, 30), 5) == WAITING
+        assert await asyncio.wait_for(Watch(broken, 2).ended("ours", WAITING, 30), 5) == WAITING
 
     asyncio.run(run())
 
 
 def test_a_job_that_is_gone_ends_its_events() -> None:
     async def run() -> None:
-        assert [job async for job in Watch(lambda _ids: {}).changes(WAITING)] == [WAITING]
+        assert [job async for job in Watch(lambda _ids: {}, 2).changes("ours", WAITING)] == [WAITING]
 
     asyncio.run(run())
 
@@ -181,15 +197,15 @@ def test_a_database_that_is_away_for_a_while_is_waited_for() -> None:
         return answer
 
     async def run() -> None:
-        assert [job async for job in Watch(read).changes(WAITING)] == [WAITING, ended]
+        assert [job async for job in Watch(read, 2).changes("ours", WAITING)] == [WAITING, ended]
 
     asyncio.run(run())
 
 
 def test_a_job_that_does_not_change_is_sent_again_from_time_to_time() -> None:
     async def run() -> None:
-        watch = Watch(lambda _ids: {"job_1": WAITING}, repeat_seconds=0.01)
-        async with aclosing(watch.changes(WAITING)) as changes:
+        watch = Watch(lambda _ids: {"job_1": WAITING}, 2, repeat_seconds=0.01)
+        async with aclosing(watch.changes("ours", WAITING)) as changes:
             assert [await anext(changes) for _ in range(3)] == [WAITING] * 3
         await watch.close()
         assert watch.waiting == 0

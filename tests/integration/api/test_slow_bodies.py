@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from select import select
 from threading import Event
 from time import monotonic, sleep
@@ -21,6 +22,9 @@ from tests.support.processes.http import client
 PAUSE_SECONDS = 1.0
 LARGE = 200 * 1024
 ANN, BOB = ({"Authorization": f"Bearer the-long-key-of-{name}"} for name in ("ann", "bob"))
+# More than a request may have that is not large.
+LARGER = 300 * 1024
+NEW: Json = {"model": "openai/gpt-4o"}
 LONG: Json = {
     "context_window": 16_000,
     "messages": [user(f"Never change the file src/part{n}.py.") for n in range(2000)],
@@ -33,7 +37,6 @@ SETTINGS: dict[str, Any] = {
     "api_keys": "ann:the-long-key-of-ann,bob:the-long-key-of-bob",
     "max_body_bytes": 2 * LARGE,
     "max_bodies_bytes": 4 * LARGE,
-    "large_requests_waiting": 0,
 }
 
 
@@ -49,6 +52,13 @@ def api(module_database: str) -> Iterator[Api]:
 def patient(database: str) -> Iterator[Api]:
     """A service that waits for bodies."""
     with open_api(database, **SETTINGS) as opened:
+        yield opened
+
+
+@pytest.fixture
+def roomy(database: str) -> Iterator[Api]:
+    """A service that has memory for all bodies, and lets no large request wait."""
+    with open_api(database, api_keys=SETTINGS["api_keys"], large_requests_waiting=0) as opened:
         yield opened
 
 
@@ -116,18 +126,20 @@ def test_bodies_that_wait_leave_room_for_small_ones_and_for_other_tenants(patien
             connection.sendall(b" " * (LARGE - 1))
         eventually(lambda: answer(ANN).status_code == 503)
         refused = answer(ANN)
+        assert limit_of(refused) == ("bodies_bytes", 4 * LARGE, "FOLDLINE_MAX_BODIES_BYTES")
         assert (problem_of(refused)["name"], refused.headers["retry-after"]) == ("unavailable", "1")
         assert "connection" not in refused.headers
         assert [answer(ANN, 0).status_code, answer(BOB).status_code] == [400, 400]
     eventually(lambda: answer(ANN).status_code == 400)
 
 
-def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(patient: Api) -> None:
+def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(roomy: Api) -> None:
     def compacted(key: dict[str, str]) -> tuple[int, float, str | None]:
         began = monotonic()
-        answer = patient.client.post("/compact", json=LONG, headers=key)
+        answer = roomy.client.post("/compact", json=LONG, headers=key)
         if answer.status_code == 503:
             assert problem_of(answer)["name"] == "unavailable"
+            assert limit_of(answer) == ("large_requests_waiting", 0, "FOLDLINE_LARGE_REQUESTS_WAITING")
         return answer.status_code, monotonic() - began, answer.headers.get("retry-after")
 
     with ThreadPoolExecutor(8) as threads:
@@ -144,24 +156,58 @@ def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(patient: 
     assert of_bob.result()[0] == 200
 
 
-@pytest.mark.parametrize("reading", ["context?fit=none", "context?fit=n%6Fne", "recall?q=rules"])
-def test_what_may_read_a_whole_session_takes_a_place_too(patient: Api, reading: str) -> None:
-    session = patient.client.post("/sessions", json={"model": "openai/gpt-4o"}, headers=ANN).headers["location"]
+def limit_of(refused: httpx.Response) -> tuple[Any, ...]:
+    """The name, value and setting of the limit for which a request was refused."""
+    problem = problem_of(refused)
+    return problem["limit"], problem["value"], problem["setting"]
+
+
+@contextmanager
+def compacting_again_and_again(api: Api) -> Iterator[None]:
+    """Ann has a large request under way, nearly all of the time."""
     ended = Event()
 
-    def compact_again() -> None:
-        with client(patient.client.base_url) as caller:
+    def compact() -> None:
+        with client(api.client.base_url) as caller:
             while not ended.is_set():
                 caller.post("/compact", json=LONG, headers=ANN)
 
-    def status(path: str) -> int:
-        return patient.client.get(f"{session}/{path}", headers=ANN).status_code
-
-    assert status(reading) == 200
     with ThreadPoolExecutor(1) as thread:
-        thread.submit(compact_again)
+        thread.submit(compact)
         try:
-            eventually(lambda: status(reading) == 503)
-            assert {status("context") for _ in range(20)} == {200}
+            yield
         finally:
             ended.set()
+
+
+@pytest.mark.parametrize("reading", ["context?fit=none", "context?fit=n%6Fne", "recall?q=rules"])
+def test_what_may_read_a_whole_session_takes_a_place_too(roomy: Api, reading: str) -> None:
+    session = roomy.client.post("/sessions", json={"model": "openai/gpt-4o"}, headers=ANN).headers["location"]
+
+    def status(path: str) -> int:
+        return roomy.client.get(f"{session}/{path}", headers=ANN).status_code
+
+    assert status(reading) == 200
+    with compacting_again_and_again(roomy):
+        eventually(lambda: status(reading) == 503)
+        assert {status("context") for _ in range(20)} == {200}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("{session}/messages", {"messages": [user("x" * LARGER)]}),
+        ("{session}/messages?&", {"messages": [user("x" * LARGER)]}),
+        ("{session}/compact", {"instructions": "x" * LARGER}),
+        ("/sessions", {**NEW, "system": "x" * LARGER}),
+    ],
+)
+def test_a_large_body_takes_a_place_whatever_it_is_sent_to(roomy: Api, path: str, body: Json) -> None:
+    session = roomy.client.post("/sessions", json=NEW, headers=ANN).headers["location"]
+
+    def limit() -> Any:
+        return roomy.client.post(path.format(session=session), json=body, headers=ANN).json().get("limit")
+
+    assert limit() is None
+    with compacting_again_and_again(roomy):
+        eventually(lambda: limit() == "large_requests_waiting")

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from foldline_api.app import create_app
 from foldline_api.http.problems import MEDIA_TYPE
-from foldline_api.job_watch import WAITERS_MAX, Watch
+from foldline_api.job_watch import Watch
 from foldline_api.routes import ROUTERS
 from foldline_api.schemas import bodies
 from foldline_api.schemas.bodies import Body
@@ -100,12 +100,10 @@ class Api:
 
 
 @contextmanager
-def open_api(
-    database: str, limits: Limits | None = None, *, waiters_max: int = WAITERS_MAX, **settings: Any
-) -> Iterator[Api]:
+def open_api(database: str, limits: Limits | None = None, **settings: Any) -> Iterator[Api]:
     """A service on a new database, and a client of it."""
     with opened_store(database, limits) as store:
-        app = create_app(Settings(**settings), store, waiters_max=waiters_max)
+        app = create_app(Settings(**settings), store)
         with served(app) as url, client(url) as connected:
             yield Api(connected, store, app)
 

@@ -110,7 +110,7 @@ class _Arriving:
         message = await self._next()
         if self.size > SMALL_BYTES and not self.held.has_room(self.tenant, self.newest):
             self.is_refused = True
-            raise BodiesFull
+            raise BodiesFull(self.held.most)
         self.held.by_tenant[self.tenant] += self.newest
         self.counted += self.newest
         return message
@@ -121,7 +121,7 @@ class _Arriving:
         with anyio.move_on_after(self._patience_seconds):
             message = await self.source()
         if message is None:
-            raise BodyTooSlow
+            raise BodyTooSlow(self.settings.body_bytes_per_second)
         self.newest = len(message.get("body", b""))
         self.size += self.newest
         self.since_pause += self.newest

@@ -79,7 +79,7 @@ class FairPlaces:
         queue = self._queues.setdefault(tenant, _Queue(CapacityLimiter(self.of_tenant)))
         if self.most_waiting is not None and queue.size >= self.of_tenant + self.most_waiting:
             await sleep(REFUSAL_SECONDS)
-            raise TooManyLarge
+            raise TooManyLarge(self.most_waiting)
         queue.size += 1
         try:
             async with self._pause(queue, tenant) if pauses else nullcontext(), queue.places, self._places:
