@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import repeat
 from time import sleep
 
 import pytest
 
-from tests.support.processes.api import Api
+from tests.support.processes.api import Api, user
 
 # Of one request, before its headers end.
 UNREAD_BYTES_MAX = 64 * 1024
@@ -109,6 +110,51 @@ def test_a_connection_on_which_no_headers_come_is_closed(
 ) -> None:
     monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.3)
     assert answers_to(api, [before, sent]) == [b"200"] * bool(before)
+
+
+@pytest.mark.parametrize("sent", [b"", b"{"])
+def test_the_rest_of_a_body_that_was_answered_already_has_to_come(
+    api: Api, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.3)
+
+    def pieces() -> Iterator[bytes]:
+        # Nobody reads the body of a path that is not there.
+        yield b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n"
+        sleep(0.1)
+        yield sent
+
+    assert answers_to(api, pieces()) == [b"404"]
+
+
+def test_the_rest_of_such_a_body_may_come_later(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.3)
+
+    def pieces() -> Iterator[bytes]:
+        yield b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+        sleep(0.1)
+        yield b"{}"
+        sleep(0.5)
+        yield GET + b"Connection: close\r\n\r\n"
+
+    assert answers_to(api, pieces()) == [b"404", b"200"]
+
+
+def test_an_answer_of_which_nothing_is_read_ends(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.READ_SECONDS", 0.5)
+    session = api.session(context_window=10_000_000)
+    for _ in range(3):
+        api.say(session, user("x" * 8_000_000))
+    sent = len(api.client.get(f"{session}/context").content)
+    assert sent > 24_000_000
+    with socket.create_connection((api.client.base_url.host, api.client.base_url.port or 80), timeout=20) as connection:
+        connection.sendall(f"GET {session}/context HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        sleep(2)
+        received = 0
+        with suppress(ConnectionError):
+            while piece := connection.recv(1 << 20):
+                received += len(piece)
+    assert received < sent
 
 
 def test_a_body_may_take_longer_than_headers(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
