@@ -103,7 +103,7 @@ def assert_view_is_valid(scene: Scene) -> None:
 
 def bodies(scene: Scene) -> list[object]:
     with scene.store.read() as tx:
-        found = entries.entries(tx, scene.tenant, scene.id, 0, 10_000)
+        found = entries.entries(tx, scene.tenant, scene.id, 0, 10_000).items
     return [entry.body for entry in found if entry.kind == "message"]
 
 

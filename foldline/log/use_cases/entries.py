@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import select
 
@@ -13,11 +13,16 @@ from foldline.engine.messages import Message, result_text
 from foldline.engine.wire import loads
 from foldline.log.compaction import summaries
 from foldline.log.errors import NotFound
+from foldline.log.sealing.pages import fitting
 from foldline.log.storage import entry_log, paths, segments
+from foldline.log.storage.passages import BODY_BYTES
 from foldline.log.storage.rows import Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
+
+# A page of entries has so many bytes of bodies at the most, or one entry that is larger.
+PAGE_BYTES: Final = 8 << 20
 
 _COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.created_at, ENTRY.c.body)
 
@@ -49,14 +54,24 @@ class Entry:
         return facts
 
 
-def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> list[Entry]:
-    """Up to `limit` entries of the head's path after `after_seq`, oldest first."""
+class EntryPage(NamedTuple):
+    """Some entries, and the seq after which others follow, if there are any."""
+
+    items: list[Entry]
+    next_position: int | None
+
+
+def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit: int) -> EntryPage:
+    """Up to `limit` entries of the head's path after `after_seq`, oldest first: fewer where they are large."""
     path = paths.open_head(tx, tenant, session_id)
     live = entry_log.live_edits(tx, path)
     whole = segments.segments(tx, path)
     parts = segments.clipped(whole, [(after_seq + 1, path.leaf_seq)])
-    rows = entry_log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=limit)
-    return _entries(tx, rows, live, whole)
+    # The database is asked how large they are before this process reads them.
+    sized = entry_log.rows_in(tx, path.session, parts, (ENTRY.c.seq, BODY_BYTES), kinds=None, limit=limit + 1)
+    number = min(limit, fitting((size for _, size in sized), PAGE_BYTES))
+    rows = entry_log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=number)
+    return EntryPage(_entries(tx, rows, live, whole), sized[number - 1].seq if number < len(sized) else None)
 
 
 def entry(tx: Transaction, tenant: str, session_id: str, entry_id: str) -> Entry:

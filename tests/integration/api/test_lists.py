@@ -96,3 +96,16 @@ def test_processes_that_need_the_secret_at_once_share_it(database: str) -> None:
         with ThreadPoolExecutor(4) as pool:
             found = {future.result() for future in [pool.submit(written) for _ in range(4)]}
         assert len(found) == 1
+
+
+def test_a_page_of_large_entries_is_cut_by_their_bytes(api: Api) -> None:
+    session = api.session(context_window=100_000_000, auto_compact=False)
+    for _ in range(5):
+        api.say(session, user("x" * 3_000_000))
+    found: list[int] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = api.get(f"{session}/entries?limit=4{cursor}")
+        found.append(len(page["items"]))
+        cursor = page["next_cursor"] and f"&cursor={page['next_cursor']}"
+    assert found == [2, 2, 1]

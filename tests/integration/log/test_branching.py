@@ -137,5 +137,5 @@ def test_a_session_that_was_rewound_a_thousand_times_can_still_be_read(store: St
         scene.append(user(4), user(4))
     assert len(scene.wire()) == 1_012
     with scene.store.read() as tx:
-        page = entries.entries(tx, scene.tenant, scene.id, 990, 30)
+        page = entries.entries(tx, scene.tenant, scene.id, 990, 30).items
     assert [entry.seq for entry in page] == list(range(991, 1_013))

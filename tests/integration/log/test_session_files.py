@@ -78,7 +78,7 @@ def names(scene: Scene) -> list[str]:
 
 def listed(scene: Scene) -> list[Entry]:
     with scene.store.read() as tx:
-        return entries.entries(tx, TENANT, scene.id, 0, 1000)
+        return entries.entries(tx, TENANT, scene.id, 0, 1000).items
 
 
 def compactions(scene: Scene) -> list[Compaction]:
@@ -250,7 +250,7 @@ def test_a_page_of_entries_reads_all_its_summaries_at_once(import_file: Import) 
     read: list[str] = []
     event.listen(scene.store.engine, "before_cursor_execute", lambda *at: read.append(at[2]))
     with scene.store.write() as tx:
-        found = entries.entries(tx, TENANT, scene.id, 0, 1000)
+        found = entries.entries(tx, TENANT, scene.id, 0, 1000).items
     assert [each.summary for each in found if each.summary] == ["k", "l", "b", "m"]
     assert sum("FROM summary" in statement for statement in read) == 1
 

@@ -61,7 +61,7 @@ def _check_path(tx: Transaction, path: Path, reference: Reference) -> None:
 def originals_are_readable(pair: Pair) -> None:
     expected = pair.reference.path(pair.reference.head)
     with pair.store.read() as tx:
-        found = entries.entries(tx, TENANT, SESSION, 0, 10_000)
+        found = entries.entries(tx, TENANT, SESSION, 0, 10_000).items
         listed = history.compactions(tx, TENANT, SESSION)
     assert [(entry.id, entry.kind) for entry in found] == [(entry.id, entry.kind) for entry in expected]
     for entry, original in zip(found, expected, strict=True):

@@ -12,7 +12,7 @@ from tests.support.log.sessions import Scene, assistant, turns, user, words
 
 def page(scene: Scene, after: int = 0, limit: int = 100) -> list[Entry]:
     with scene.store.read() as tx:
-        return entries.entries(tx, scene.tenant, scene.id, after, limit)
+        return entries.entries(tx, scene.tenant, scene.id, after, limit).items
 
 
 def one(scene: Scene, entry_id: str) -> Entry:
