@@ -181,6 +181,23 @@ def test_a_models_own_provider_is_not_asked_once_the_budget_is_spent() -> None:
                 summarizer.summarize(replace(REQUEST, provider=call), Cancellation())
 
 
+@pytest.mark.parametrize(
+    ("compactor", "answer"),
+    [
+        ("anthropic", {"stop_reason": "end_turn", "content": [], "usage": {"input_tokens": 900, "output_tokens": 9}}),
+        ("openai", {"output": [], "usage": {"input_tokens": 900, "output_tokens": 9}}),
+    ],
+)
+def test_a_models_own_provider_costs_what_it_used_for_no_summary_too(compactor: str, answer: Mapping[str, Any]) -> None:
+    call = ProviderCall(compactor, "m", None, (), ())
+    with ScriptedLLM(Reply(raw=dumps(answer))) as model:
+        keys = {f"{compactor}_api_key": "k", f"{compactor}_base_url": model.base_url}
+        with closing(create_summarizer(named(model, tenant_summary_tokens_per_day=1, **keys))) as summarizer:
+            for expected in ("has none", "spent for today"):
+                with pytest.raises(ProviderDeclined, match=expected):
+                    summarizer.summarize(replace(REQUEST, provider=call), Cancellation())
+
+
 def test_the_jobs_of_a_tenant_are_counted_together(database: str) -> None:
     with (
         ScriptedLLM() as model,

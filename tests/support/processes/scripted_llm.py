@@ -176,7 +176,7 @@ class ScriptedLLM:
     def refusal(self, body: JsonDict) -> str | None:
         """What a model with this window, or this limit of answers, says to a request that exceeds it."""
         asked = int(body.get("max_tokens") or body.get("max_completion_tokens") or 0)
-        prompt = sum(count_text(str(message["content"])) for message in body["messages"])
+        prompt = sum(count_text(str(message["content"])) for message in body.get("messages", ()))
         limits = self.limits
         if limits.prompt is not None and prompt > limits.prompt:
             return MUTE

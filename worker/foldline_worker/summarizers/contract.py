@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Protocol
 
 from foldline.engine.summaries.prompt import SummaryDraft, SummaryInput
@@ -31,10 +33,14 @@ class SummarizerHeldBack(SummarizerUnavailable):
 
 
 class ProviderDeclined(Exception):
-    """A model's own provider wrote no summary; `reason` quotes neither conversation nor key."""
+    """A model's own provider wrote no summary; `reason` quotes neither conversation nor key.
 
-    def __init__(self, provider: str, reason: str) -> None:
+    `usage` is what its call took all the same.
+    """
+
+    def __init__(self, provider: str, reason: str, usage: Mapping[str, int] = MappingProxyType({})) -> None:
         super().__init__(f"{provider} wrote no summary: {reason}")
+        self.usage = usage
 
 
 class ChunkTexts(Protocol):

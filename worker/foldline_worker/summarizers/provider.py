@@ -49,7 +49,10 @@ NOT_REPEATED: Final = frozenset({TOO_SLOW, NOT_JSON})
 
 
 class ProviderAnswer(NamedTuple):
-    """A provider's answer: the messages to send from now on, their readable text if there is any, and the usage."""
+    """A provider's answer: the messages to send from now on, their readable text if there is any, and the usage.
+
+    `block` is empty if there is no summary in it.
+    """
 
     block: tuple[JsonObject, ...]
     text: str | None
@@ -58,15 +61,12 @@ class ProviderAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """How a provider is asked for its own compaction: address, headers, the body of the request, and the answer.
-
-    `read` gives None for an answer without a summary.
-    """
+    """How a provider is asked for its own compaction: address, headers, the body of the request, and the answer."""
 
     path: str
     headers: Callable[[str], Mapping[str, str]]
     body: Callable[[ProviderCall, SummaryInput], dict[str, Any]]
-    read: Callable[[Mapping[str, Any]], ProviderAnswer | None]
+    read: Callable[[Mapping[str, Any]], ProviderAnswer]
 
 
 def _anthropic_headers(key: str) -> Mapping[str, str]:
@@ -85,15 +85,15 @@ def _anthropic_body(call: ProviderCall, request: SummaryInput) -> dict[str, Any]
     }
 
 
-def _anthropic_answer(answer: Mapping[str, Any]) -> ProviderAnswer | None:
+def _anthropic_answer(answer: Mapping[str, Any]) -> ProviderAnswer:
     content = answer.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     text = next((block.get("content") for block in blocks if block.get("type") == "compaction"), None)
-    if answer.get("stop_reason") != "compaction" or not isinstance(text, str):
-        return None
     usage = answer.get("usage")
-    calls = usage.get("iterations") if isinstance(usage, dict) else None
+    calls = usage.get("iterations", [usage]) if isinstance(usage, dict) else None
     used = _sums([call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else [])
+    if answer.get("stop_reason") != "compaction" or not isinstance(text, str):
+        return ProviderAnswer((), None, used)
     return ProviderAnswer(({"role": "assistant", "content": content},), text, used)
 
 
@@ -107,13 +107,13 @@ def _openai_body(call: ProviderCall, _request: SummaryInput) -> dict[str, Any]:
     return {"model": call.model, "input": call.messages, **system}
 
 
-def _openai_answer(answer: Mapping[str, Any]) -> ProviderAnswer | None:
+def _openai_answer(answer: Mapping[str, Any]) -> ProviderAnswer:
     output = answer.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
-    if not any(item.get("type") == "compaction" for item in items):
-        return None
     usage = answer.get("usage")
-    return ProviderAnswer(tuple(items), None, _sums([usage] if isinstance(usage, dict) else []))
+    used = _sums([usage] if isinstance(usage, dict) else [])
+    has_summary = any(item.get("type") == "compaction" for item in items)
+    return ProviderAnswer(tuple(items) if has_summary else (), None, used)
 
 
 def _sums(calls: list[dict[str, Any]]) -> dict[str, int]:
@@ -162,16 +162,14 @@ class Provider:
             answer = self._retries.calls(cancellation)(self._compacted, call, request, cancellation)
         except EndpointError as error:
             raise ProviderDeclined(self._name, str(error)) from error
-        if answer is None:
-            raise ProviderDeclined(self._name, NONE_INSIDE)
+        if not answer.block:
+            raise ProviderDeclined(self._name, NONE_INSIDE, answer.usage)
         text = extractive.summarize(request) if answer.text is None else answer.text
         return SummaryDraft(
             text, degraded=False, summarizer=self._name, model=call.model, usage=answer.usage, block=answer.block
         )
 
-    def _compacted(
-        self, call: ProviderCall, request: SummaryInput, cancellation: Cancellation
-    ) -> ProviderAnswer | None:
+    def _compacted(self, call: ProviderCall, request: SummaryInput, cancellation: Cancellation) -> ProviderAnswer:
         body = self._api.body(call, request)
         called = {"gen_ai.operation.name": "compact", "gen_ai.request.model": call.model}
         with (
@@ -183,8 +181,7 @@ class Provider:
             if not response.is_success:
                 raise self._endpoint.refused(response, error_text(response), texts_in(body))
             answer = self._api.read(whole_answer(response, MOST_ANSWER_BYTES))
-            usage = answer.usage if answer else {}
-            span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in usage.items()})
+            span.note({f"gen_ai.usage.{direction}_tokens": tokens for direction, tokens in answer.usage.items()})
             return answer
 
 

@@ -305,11 +305,18 @@ class MeteredProvider:
         """See `Summarizer`."""
         call = request.provider
         names = (call.compactor, _listed(call.model)) if call else (OTHER_MODEL, OTHER_MODEL)
-        draft = _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
-        known = known_model(call.model) if call else None
-        if self._budgets is not None:
-            self._budgets.spend(request.payer, draft.usage, known.prices if known else None)
+        try:
+            draft = _counted(partial(self._summarizer.summarize, request, cancellation, kept), self._metrics, names)
+        except ProviderDeclined as error:
+            self._spend(request, error.usage)
+            raise
+        self._spend(request, draft.usage)
         return draft
+
+    def _spend(self, request: SummaryInput, usage: Mapping[str, int]) -> None:
+        known = known_model(request.provider.model) if request.provider else None
+        if self._budgets is not None:
+            self._budgets.spend(request.payer, usage, known.prices if known else None)
 
     def close(self) -> None:
         """See `Summarizer`."""
