@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Semaphore
 
 import pytest
 
@@ -45,3 +46,29 @@ def test_requests_that_wait_for_the_database_leave_threads_to_others(api: Api) -
                 assert api.client.get("/sessions", headers=BOB, timeout=5).status_code == 200
             assert not any(future.done() for future in sent)
         assert {future.result() // 100 for future in sent} == {2}
+
+
+def test_exports_leave_threads_to_others(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended, begun = Event(), Semaphore(0)
+
+    def pieces(*_: object) -> Iterator[bytes]:
+        begun.release()
+        ended.wait()
+        yield b"{}\n"
+
+    monkeypatch.setattr("foldline_api.routes.access.tenant.export_tenant", pieces)
+
+    def export() -> int:
+        return api.client.get("/tenant/export", headers=ANN).status_code
+
+    with ThreadPoolExecutor(2 * THREADS) as pool:
+        sent = [pool.submit(export) for _ in range(2 * THREADS)]
+        try:
+            for _ in range(THREADS // 2):
+                begun.acquire(timeout=10)
+            for _ in range(5):
+                assert api.client.get("/sessions", headers=BOB, timeout=5).status_code == 200
+            assert not begun.acquire(timeout=0.2)
+        finally:
+            ended.set()
+        assert {future.result() for future in sent} == {200}

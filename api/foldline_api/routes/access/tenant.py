@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 from fastapi import APIRouter, Response
 from fastapi.responses import StreamingResponse
 
 from foldline.log.access.audit import AuditedAction
 from foldline.log.erasing.tenants import delete_tenant
 from foldline.log.transfer.tenant_export import export_tenant
-from foldline_api.http.request import FromRequest
+from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import JSON_LINES, json_response
 from foldline_api.http.route_classes import ThreadRoute
 from foldline_api.schemas.answers import DeletedTenant
@@ -23,10 +25,16 @@ def export_all(incoming: FromRequest) -> Response:
 
     The last line has the `type` `end` and the number of those before it; without it the export is not whole.
     """
-    store = incoming.service.store
-    with store.write() as tx:
+    with incoming.service.store.write() as tx:
         incoming.note(tx, AuditedAction.EXPORTED)
-    return StreamingResponse(export_tenant(store, incoming.tenant), media_type=JSON_LINES)
+    return StreamingResponse(_exported(incoming), media_type=JSON_LINES)
+
+
+async def _exported(incoming: ApiRequest) -> AsyncIterator[bytes]:
+    """The pieces of the export. Each is a request of its own to the threads, of which no tenant takes all."""
+    pieces = export_tenant(incoming.service.store, incoming.tenant)
+    while piece := await incoming.in_thread(next, pieces, b""):
+        yield piece
 
 
 @router.delete("/tenant", **described(DeletedTenant))
