@@ -73,16 +73,17 @@ def add_compaction(
     """Add a compaction entry to the path, whose view is `outline` from then on.
 
     `lifts_bars`: ranges whose summary was undone may be summarized again. `origin` is the entry as a session file had
-    it, for an imported compaction.
+    it, for an imported compaction; then only the tokens of `outline` need to be whole, and all other counts are made
+    when they are needed.
     """
     before = path.used
     path.reported = None
     path.kept, path.pending_tokens = outline.tokens, outline.pending_tokens
-    path.images = images_shown(outline, path.session.image_limits)
-    measure = path.aims().gauge.measure
-    path.estimated = None if measure is outline.measure else outline.measured(measure).tokens
+    path.images = path.estimated = price = None
+    if origin is None:
+        path.images, path.estimated = images_shown(outline, path.session.image_limits), _estimated(path, outline)
+        price = _price(path, outline, edits, before - path.used)
     live = outline.live.barring(()) if lifts_bars else outline.live
-    price = _price(path, outline, edits, before - path.used) if origin is None else None
     body: dict[str, Any] = {
         "reason": reason,
         "stages_used": list(stages_used),
@@ -109,6 +110,11 @@ def add_compaction(
         summary_facts=summary_facts or {},
         price=price,
     )
+
+
+def _estimated(path: Path, outline: Outline) -> int | None:
+    measure = path.aims().gauge.measure
+    return None if measure is outline.measure else outline.measured(measure).tokens
 
 
 def _price(path: Path, after: Outline, edits: Sequence[Edit], saved_tokens: int) -> Mapping[str, Any]:

@@ -6,18 +6,22 @@ without a summary that covers them are shown (`foldline.engine.session_files.tre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import insert, update
 
 from foldline.engine.edits import Edit
 from foldline.engine.errors import InvalidPolicy
+from foldline.engine.facts import Facts
 from foldline.engine.messages import BRANCH_ROLE
-from foldline.engine.outline import Item, Outline, Summarized
-from foldline.engine.planning.batches import place
+from foldline.engine.outline import Item, Outline, Summarized, outline_of
+from foldline.engine.planning.batches import Placed, place
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.session_files.pi import PiEntry, PiSession, details_of, reported_tokens
 from foldline.engine.session_files.pi_messages import NAME
@@ -28,6 +32,7 @@ from foldline.log.compaction.compactions import add_compaction, summary_facts_of
 from foldline.log.compaction.summaries import HOOK, Wanted
 from foldline.log.storage import entry_log, ids, paths, segments
 from foldline.log.storage.rows import Path
+from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, SESSION, BranchRow
 from foldline.log.transfer.prepared import Prepared, PreparedEntry
@@ -42,6 +47,7 @@ REASON: Final = "imported"
 END_OF_TIME: Final = 253_402_300_800_000
 # A seq before all entries.
 BEFORE_ALL: Final = 0
+_SEQ: Final = attrgetter("seq")
 EXTENSION: Final = f"{HOOK}extension"
 # The largest count of a provider that is stored: counts of later entries are added in the same column.
 MOST_REPORTED: Final = ids.LARGEST // 2
@@ -109,6 +115,7 @@ class _Importing:
         self._session = head.session
         self._path_by_branch = {head.branch: head}
         self._places: dict[str, _Place] = {}
+        self._facts_by_branch: defaultdict[int, list[Facts]] = defaultdict(list)
         self._waiting: list[dict[str, Any]] = []
         self._runs: list[list[int]] = []
 
@@ -145,7 +152,7 @@ class _Importing:
         return self._path_by_branch[session.head]
 
     def add_message(self, path: Path, draft: PreparedEntry) -> None:
-        placed = place(draft.facts, path.leaf_seq + 1, path.tail)
+        placed = self._place(path, draft.facts)
         entry_log.advance(path, placed)
         path.last_message_seq = path.leaf_seq
         path.messages += 1
@@ -168,39 +175,62 @@ class _Importing:
             "from_hook": "extension" if entry.source.get("fromHook") is True else None,
             "origin": entry.source,
         }
-        facts = draft.facts._replace(role=BRANCH_ROLE)
-        entry_log.add_branch_summary(self._tx, path, place(facts, path.leaf_seq + 1, path.tail), body)
+        placed = self._place(path, draft.facts._replace(role=BRANCH_ROLE))
+        entry_log.add_branch_summary(self._tx, path, placed, body)
+
+    def _place(self, path: Path, facts: Facts) -> Placed:
+        placed = place(facts, path.leaf_seq + 1, path.tail)
+        self._facts_by_branch[path.branch].append(placed.facts)
+        return placed
 
     def add_compaction(self, path: Path, draft: PreparedEntry) -> None:
         """Condense the entries before the first one that the compaction keeps, and those under a summary already."""
-        self._flush()
-        entry = draft.entry
-        outline = entry_log.outline(self._tx, path)
-        first_kept = self._first_kept(path, entry)
-        # An open batch stays in view: its results may still come.
-        older = (item for item in outline.items if item is not outline.open_unit)
-        covered = [item for item in older if item.last < first_kept or isinstance(item, Summarized)]
+        outline, covered = self._older(path, draft.entry)
         edit, summary_facts = self._condensed(path, outline, covered, draft)
+        after = outline.edited([edit])
         add_compaction(
             self._tx,
             path,
-            outline.edited([edit]),
+            replace(after, tokens=path.kept - outline.tokens + after.tokens),
             [edit],
             reason=REASON,
             stages_used=("summarize",),
             report={},
             summary_facts=summary_facts,
-            origin=entry.source,
+            origin=draft.entry.source,
             is_inline=False,
         )
 
-    def _first_kept(self, path: Path, entry: PiEntry) -> int:
-        """The seq of the first entry that the compaction keeps; `BEFORE_ALL` if that entry is not on the path."""
-        if entry.first_kept == entry.id:
-            return path.leaf_seq + 1
+    def _older(self, path: Path, entry: PiEntry) -> tuple[Outline, list[Item]]:
+        """The outline up to the first entry in view that a compaction keeps, and the items before that.
+
+        It costs what is condensed for the first time, however much the compaction keeps.
+        """
+        live = entry_log.live_edits(self._tx, path)
+        start = max((edit.last for edit in live.condensed), default=BEFORE_ALL) + 1
+        parts = segments.clipped(segments.segments(self._tx, path), [(start, path.leaf_seq)])
+        first_kept = self._first_kept(path, entry, parts)
+        kept = next(self._facts_in(segments.clipped(parts, [(first_kept, path.leaf_seq)])), None)
+        until = kept.unit if kept else path.leaf_seq
+        outline = outline_of(self._facts_in(segments.clipped(parts, [(start, until)])), live)
+        return outline, [item for item in outline.items if kept is None or item.last < until]
+
+    def _first_kept(self, path: Path, entry: PiEntry, parts: Iterable[Segment]) -> int:
+        """The seq of the first entry that the compaction keeps; `BEFORE_ALL` if that entry is not in these segments."""
         at = self._places.get(entry.first_kept or "")
-        parts = segments.segments(self._tx, path)
-        return at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
+        if entry.first_kept == entry.id:
+            first_kept = path.leaf_seq + 1
+        else:
+            first_kept = at.seq if at and segments.holds(parts, at.branch, at.seq) else BEFORE_ALL
+        # An open batch stays in view: its results may still come.
+        return min(first_kept, path.tail.unit) if path.tail.open_calls else first_kept
+
+    def _facts_in(self, parts: Iterable[Segment]) -> Iterator[Facts]:
+        """The facts of the entries in view in these segments, oldest first; none is touched before it is asked for."""
+        for part in parts:
+            facts = self._facts_by_branch[part.branch]
+            start = bisect_left(facts, part.first, key=_SEQ)
+            yield from (facts[index] for index in range(start, bisect_right(facts, part.last, key=_SEQ)))
 
     def _condensed(
         self, path: Path, outline: Outline, covered: Sequence[Item], draft: PreparedEntry

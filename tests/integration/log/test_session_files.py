@@ -25,6 +25,7 @@ from foldline.log.transfer.importing import import_session
 from foldline.log.transfer.prepared import prepare
 from foldline.log.use_cases import compact, entries, history
 from foldline.log.use_cases.entries import Entry
+from tests.support.function_calls import calls_in
 from tests.support.log.scenes import NewScene
 from tests.support.log.sessions import TENANT, Scene, assert_consistent, assistant, batch, turns
 from tests.support.log.sessions import user as says
@@ -253,6 +254,17 @@ def test_a_page_of_entries_reads_all_its_summaries_at_once(import_file: Import) 
         found = entries.entries(tx, TENANT, scene.id, 0, 1000).items
     assert [each.summary for each in found if each.summary] == ["k", "l", "b", "m"]
     assert sum("FROM summary" in statement for statement in read) == 1
+
+
+@pytest.mark.parametrize("first_kept", ["unknown", "u5"])
+def test_a_compaction_costs_the_same_however_much_it_keeps(store: Store, first_kept: str) -> None:
+    def calls(count: int) -> int:
+        compactions = [compaction(f"k{number}", first_kept) for number in range(count)]
+        file = file_of(chain(*(user(f"u{number}") for number in range(count)), *compactions))
+        return calls_in(lambda: Imported(store, id=f"s{count}", file=file))
+
+    calls(8)
+    assert calls(200) < 6 * calls(50)
 
 
 def test_every_branch_and_root_can_be_gone_to(import_file: Import) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -18,6 +16,7 @@ from foldline.engine.ledger.reading.rule_weights import BIAS
 from foldline.engine.ledger.reading.rules import table
 from foldline.engine.ledger.reading.vocabulary import NAME, UNKNOWN, Vocabulary, names, tokens
 from foldline.engine.messages import user
+from tests.support.function_calls import calls_in
 from tools import fit_rules
 
 
@@ -148,16 +147,5 @@ def test_thirty_megabytes_in_one_line_take_no_more_work_than_what_is_read_of_the
 def work_of(text: str) -> int:
     """The number of calls, of Python's and of C's functions, in which the items of a user's message are found again."""
     message = user(text)
-    calls = 0
-
-    def count(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
     items_of(message)
-    sys.setprofile(count)
-    try:
-        items_of(message)
-    finally:
-        sys.setprofile(None)
-    return calls
+    return calls_in(lambda: items_of(message))

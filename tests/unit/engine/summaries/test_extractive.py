@@ -6,10 +6,8 @@ All of it holds under the headings of every system.
 from __future__ import annotations
 
 import json
-import sys
 from itertools import count
 from pathlib import Path
-from types import FrameType
 from typing import ClassVar
 
 import pytest
@@ -21,6 +19,7 @@ from foldline.engine.summaries.extractive import summarize
 from foldline.engine.summaries.headings import HEADINGS, Section
 from foldline.engine.summaries.prompt import SummaryInput
 from foldline.engine.tokens.counter import count_messages, count_text
+from tests.support.function_calls import calls_in
 
 CORPUS = Path(__file__).parents[5] / "shared" / "corpus"
 # A second or two where nothing else runs; an expression that backtracks, or a text read once a line, takes hours.
@@ -387,26 +386,10 @@ def test_the_work_grows_with_the_length_of_the_conversation_and_no_faster() -> N
             session.say(user(f"Please change the function number {number} so that it returns {number}."))
             session.call("edit", "ok", path=f"src/module_{number}.py")
             session.say(assistant(f"Done, function {number} was updated because you asked for {number}."))
-        return _calls_of(SummaryInput((), tuple(session.messages), 2_000))
+        request = SummaryInput((), tuple(session.messages), 2_000)
+        return calls_in(lambda: summarize(request))
 
     assert calls(1_000) < 6 * calls(200)
-
-
-def _calls_of(request: SummaryInput) -> int:
-    """How many functions run for a summary: unlike seconds, the same on every machine."""
-    seen = 0
-
-    def count_call(_frame: FrameType, event: str, _argument: object) -> None:
-        nonlocal seen
-        seen += event in {"call", "c_call"}
-
-    before = sys.getprofile()
-    sys.setprofile(count_call)
-    try:
-        summarize(request)
-    finally:
-        sys.setprofile(before)
-    return seen
 
 
 CORPORA = ["pi-mono", "claude-code-spotter", "tau-bench-airline", "swe-agent", "crosswoz-zh"]
