@@ -7,6 +7,7 @@ the file what it sees here, or more.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -24,6 +25,7 @@ from foldline.log.storage.rows import Path
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION
 from foldline.log.use_cases import history
+from foldline.log.use_cases.history import Record
 
 VERSION: Final = 3
 HEAD: Final = "head"
@@ -122,7 +124,7 @@ class _Exporting:
         self._left = {branch: (parent, left_seq) for branch, parent, left_seq in found}
         said = [place for place, row in zip(places, rows, strict=True) if row.kind in entry_log.SHOWN]
         self._first_shown = _first_shown(self._left, said)
-        self._undone = frozenset[str]().union(*map(self._undone_on, self._left))
+        self._undone = _undone(self._left, rows)
         self._id_by_place = _ids(self._source_by_place)
 
     def entry(self, row: Any) -> dict[str, Any]:
@@ -196,10 +198,6 @@ class _Exporting:
             return self._id(EntryPlace(place.branch, place.seq - 1))
         return None if parent is None else self._id(EntryPlace(parent, left_seq))
 
-    def _undone_on(self, branch: int) -> frozenset[str]:
-        path = paths.branch_path(self._tx, self._head.session, branch)
-        return history.reversals(self._tx, path.session, segments.segments(self._tx, path)).undone
-
 
 _WRITERS: Final[Mapping[str, Callable[[_Exporting, Any], dict[str, Any]]]] = {
     entry_log.MESSAGE: _Exporting.message,
@@ -234,6 +232,20 @@ def _first_shown(left: Mapping[int, tuple[int | None, int]], said: Sequence[Entr
         before = first.get(parent, 0)
         first[branch] = before if 0 < before <= left_seq else own.get(branch, 0)
     return first
+
+
+def _undone(left: Mapping[int, tuple[int | None, int]], rows: Iterable[Any]) -> frozenset[str]:
+    """The ids of the compactions that are not live at the leaf of some branch; rows of one branch are in order."""
+    own: defaultdict[int | None, list[Record]] = defaultdict(list)
+    for row in rows:
+        if row.kind in {history.UNDO, history.REDO}:
+            own[row.branch].append(Record(segments.entry_id(row.branch, row.seq), row.seq, row.kind, loads(row.body)))
+    at_start: dict[int | None, frozenset[str]] = {None: frozenset()}
+    # A branch has a higher number than its parent.
+    for branch, (parent, left_seq) in sorted(left.items()):
+        shared = [record for record in own[parent] if record.seq <= left_seq]
+        at_start[branch] = history.undone_after(at_start[parent], shared)
+    return frozenset[str]().union(*(history.undone_after(at_start[branch], own[branch]) for branch in left))
 
 
 def _summary_facts(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,16 +95,25 @@ def records(
 
 def reversals(tx: Transaction, session: Session, parts: Sequence[Segment]) -> Reversals:
     """The effect of the undos and redos in these runs. Compactions are not read."""
-    undone: set[str] = set()
+    found = records(tx, session, parts, (UNDO, REDO))
     undos: list[Record] = []
-    for record in records(tx, session, parts, (UNDO, REDO)):
-        undone.update(record.body["undone"])
+    for record in found:
         if record.kind == UNDO:
             undos.append(record)
         else:
-            undone.difference_update(record.body["redone"])
             undos = [undo for undo in undos if undo.id != record.body["undo"]]
-    return Reversals(frozenset(undone), tuple(undos))
+    return Reversals(undone_after(frozenset(), found), tuple(undos))
+
+
+def undone_after(before: frozenset[str], reversals: Sequence[Record]) -> frozenset[str]:
+    """The ids of the compactions that are not live after these undos and redos, where `before` were not live before."""
+    if not reversals:
+        return before
+    undone = set(before)
+    for record in reversals:
+        undone.update(record.body["undone"])
+        undone.difference_update(record.body.get("redone", ()))
+    return frozenset(undone)
 
 
 def compactions(

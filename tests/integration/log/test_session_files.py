@@ -267,6 +267,23 @@ def test_a_compaction_costs_the_same_however_much_it_keeps(store: Store, first_k
     assert calls(200) < 6 * calls(50)
 
 
+def test_an_export_takes_as_many_statements_however_many_branches_there_are(store: Store) -> None:
+    read: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *at: read.append(at[2]))
+
+    def statements(count: int) -> int:
+        # Each branch leaves the one before it at its first entry.
+        branches = [chain(user(f"u{at}"), user(f"v{at}"), after=f"u{at - 1}" if at else None) for at in range(count)]
+        scene = Imported(store, id=f"s{count}", file=file_of([each for branch in branches for each in branch]))
+        scene.append(says(5))
+        with store.write() as tx:
+            before = len(read)
+            export_session(tx, TENANT, scene.id)
+            return len(read) - before
+
+    assert statements(2) == statements(12)
+
+
 def test_every_branch_and_root_can_be_gone_to(import_file: Import) -> None:
     tree = [
         *chain(*TALK),
@@ -635,6 +652,22 @@ def test_a_compaction_that_one_branch_took_back_hides_nothing_there(new_scene: N
     scene.append(says(5))
     # Here one leaf shows the summary; there each shows all that was said.
     assert [len(view) for view in shown_at_leaves(again(scene))] == [14, 14]
+
+
+def test_a_compaction_that_was_redone_after_a_branch_began_hides_nothing_on_the_branch(new_scene: NewScene) -> None:
+    scene = new_scene()
+    scene.append(*turns(6, 60))
+    scene.compact()
+    scene.work()
+    scene.undo(scene.live[0])
+    first, *_, last = scene.append(*turns(1, 20)).entry_ids
+    scene.move(first)
+    scene.append(says(5))
+    assert scene.live == []
+    scene.move(last)
+    scene.redo()
+    assert scene.live
+    assert "compaction" not in kinds(scene)
 
 
 def test_ids_of_a_file_of_ours_are_not_given_again(new_scene: NewScene) -> None:
