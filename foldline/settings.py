@@ -266,7 +266,8 @@ class Settings(BaseSettings):
         256 << 20,
         ge=1 << 17,
         description="Maximum size of the bodies that a process reads or works on at the same time, one tenant half of "
-        "it; at least twice FOLDLINE_MAX_BODY_BYTES. Beyond it a body of more than 64 KiB gets 503.",
+        "it; at least twice FOLDLINE_MAX_BODY_BYTES. Beyond it a body of more than 64 KiB gets 503. Where callers need "
+        "keys, answers that wait for their clients may take as much again.",
     )
     body_pause_seconds: float = Field(
         20.0, gt=0, description="Time within which the next bytes of a body have to arrive, else the request gets 408."

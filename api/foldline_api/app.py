@@ -86,7 +86,7 @@ def create_app(
             Middleware(Patience, bare_prefixes=(*refusals.PATHS, *OPEN_PATHS)),
             Middleware(BrowserRules, keys=keys, bare_paths=refusals.PATHS),
             Middleware(Auth, keys=keys),
-            Middleware(BodyMemory, settings=settings),
+            Middleware(BodyMemory, settings=settings, streaming_prefixes=refusals.PATHS),
             Middleware(TenantLimits, settings=settings, counts=counts, publish=store.publish),
         ],
         redirect_slashes=False,

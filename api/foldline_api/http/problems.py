@@ -90,10 +90,10 @@ class BodyTooSlow(Overloaded):
 
 
 class BodiesFull(Overloaded):
-    """The bodies that arrive take all the memory that the service has for them."""
+    """The bodies that arrive, or the answers that wait for their clients, take all the memory for them."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(most, "max_bodies_bytes", "other large requests are arriving; try again later")
+        super().__init__(most, "max_bodies_bytes", "others that are as large arrive or leave now; try again later")
 
 
 class TooManyLarge(Overloaded):

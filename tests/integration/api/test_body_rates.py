@@ -41,7 +41,7 @@ def seconds_of(*bodies: tuple[Caller, int], settings: Settings | None = None, pi
         async def send(_message: Message) -> None:
             raise AssertionError
 
-        await memory({"type": "http", "state": {"caller": caller}, "size": size}, receive, send)
+        await memory({"type": "http", "path": "/sessions", "state": {"caller": caller}, "size": size}, receive, send)
 
     async def read_all() -> None:
         await asyncio.gather(*(read(caller, size) for caller, size in bodies))

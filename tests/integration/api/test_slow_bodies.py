@@ -70,6 +70,14 @@ def sending(api: Api, size: int, path: str = "/compact", key: dict[str, str] = A
     return connection
 
 
+def asking(api: Api, path: str, key: dict[str, str]) -> socket.socket:
+    """A connection that has asked for something, and reads nothing."""
+    connection = socket.create_connection((api.client.base_url.host, api.client.base_url.port or 80), timeout=20)
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key['Authorization']}\r\n\r\n"
+    connection.sendall(request.encode())
+    return connection
+
+
 def answer_of(connection: socket.socket) -> bytes:
     """All that the service sends until it closes the connection."""
     received = b""
@@ -211,3 +219,28 @@ def test_a_large_body_takes_a_place_whatever_it_is_sent_to(roomy: Api, path: str
     assert limit() is None
     with compacting_again_and_again(roomy):
         eventually(lambda: limit() == "large_requests_waiting")
+
+
+def test_answers_that_nobody_reads_take_no_more_memory_than_a_tenant_may_have(database: str) -> None:
+    megabytes = 1 << 20
+    with open_api(
+        database, api_keys=SETTINGS["api_keys"], max_body_bytes=8 * megabytes, max_bodies_bytes=16 * megabytes
+    ) as api:
+        long = {**NEW, "context_window": 100_000_000}
+        paths = {}
+        for key in (ANN, BOB):
+            session = api.client.post("/sessions", json=long, headers=key).headers["location"]
+            for _ in range(2):
+                api.client.post(f"{session}/messages", json={"messages": [user("x" * 6 * megabytes)]}, headers=key)
+            paths[key["Authorization"]] = f"{session}/context"
+
+        def answer(key: dict[str, str]) -> httpx.Response:
+            return api.client.get(paths[key["Authorization"]], headers=key)
+
+        assert answer(ANN).status_code == 200
+        with asking(api, paths[ANN["Authorization"]], ANN) as unread:
+            eventually(lambda: is_answered(unread))
+            eventually(lambda: answer(ANN).status_code == 503)
+            assert limit_of(answer(ANN)) == ("bodies_bytes", 16 * megabytes, "FOLDLINE_MAX_BODIES_BYTES")
+            assert answer(BOB).status_code == 200
+        eventually(lambda: answer(ANN).status_code == 200)

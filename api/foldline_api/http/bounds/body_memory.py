@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
@@ -12,47 +11,33 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from foldline.settings import Settings
+from foldline_api.http.bounds.held_bytes import SMALL_BYTES, HeldAnswer, HeldBytes
 from foldline_api.http.bounds.places import FairPlaces
 from foldline_api.http.known_keys import LOCAL, Caller
 from foldline_api.http.problems import BodiesFull, BodyTooSlow
 
-# What every request may have. The server reads so much of a body before anyone asks for it.
-SMALL_BYTES: Final = 64 * 1024
 # What follows these first bytes of a body is read at this rate, where other tenants wait for the event loop meanwhile.
 # It comes in pieces of 256 KB, each of which keeps the loop for about a millisecond.
 FREE_BYTES: Final = 1 << 20
 LARGE_BYTES_PER_SECOND: Final = 16 << 20
 
 
-@dataclass(slots=True)
-class _Held:
-    """The bytes of the bodies in memory, for each tenant; one tenant takes half of `most` at most."""
-
-    most: int
-    by_tenant: Counter[str] = field(default_factory=Counter)
-
-    def has_room(self, tenant: str, size: int) -> bool:
-        """Whether so many bytes more of a tenant are within the limits."""
-        return self.by_tenant[tenant] + size <= self.most // 2 and self.by_tenant.total() + size <= self.most
-
-    def give_back(self, tenant: str, size: int) -> None:
-        """Count so many bytes less."""
-        self.by_tenant[tenant] -= size
-        if not self.by_tenant[tenant]:
-            del self.by_tenant[tenant]
-
-
 class BodyMemory:
     """The middleware. A body counts from its first bytes until the answer begins, and a slow one is not waited for.
+
+    Where callers need keys, a large answer counts until its client has read most of it, but for those of paths with one
+    of `streaming_prefixes`, which leave in small pieces.
 
     On a shared service large ones are read slowly: at one rate for all of a tenant, and twice that in all. Those that
     are refused have such a rate of their own.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, streaming_prefixes: tuple[str, ...] = ()) -> None:
         self._app = app
         self._settings = settings
-        self._held = _Held(max(settings.max_bodies_bytes, 2 * settings.max_body_bytes))
+        self._streaming_prefixes = streaming_prefixes
+        most = max(settings.max_bodies_bytes, 2 * settings.max_body_bytes)
+        self._held, self._answers = HeldBytes(most), HeldBytes(most)
         self._rates, self._refused_rates = FairPlaces(2), FairPlaces(2)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,17 +48,22 @@ class BodyMemory:
         caller: Caller | None = scope.get("state", {}).get("caller")
         is_shared = caller is not None and caller.name != LOCAL
         rates = (self._rates, self._refused_rates) if is_shared else None
-        body = _Arriving(receive, self._settings, self._held, rates, caller.tenant if caller else "")
+        tenant = caller.tenant if caller else ""
+        body = _Arriving(receive, self._settings, self._held, rates, tenant)
+        answer = HeldAnswer(scope, receive, send, self._answers, tenant)
+        is_counted = is_shared and not scope["path"].startswith(self._streaming_prefixes)
+        pass_on = answer.send if is_counted else send
 
         async def release_and_send(message: Message) -> None:
             body.release()
             is_start = message["type"] == "http.response.start"
-            await send(_closing(message) if is_start and not await body.is_skipped() else message)
+            await pass_on(_closing(message) if is_start and not await body.is_skipped() else message)
 
         try:
             await self._app(scope, body.receive, release_and_send)
         finally:
             body.release()
+            answer.release()
 
 
 @dataclass(slots=True)
@@ -87,7 +77,7 @@ class _Arriving:
 
     source: Receive
     settings: Settings
-    held: _Held
+    held: HeldBytes
     rates: tuple[FairPlaces, FairPlaces] | None
     tenant: str
     began: float = field(default_factory=monotonic)
