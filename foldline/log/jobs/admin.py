@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, select, update
 
+from foldline.log.access import audit
+from foldline.log.access.audit import AuditedAction
 from foldline.log.compaction import enqueue
 from foldline.log.compaction.enqueue import QueuedJob
 from foldline.log.compaction.summary_request import request_from_json
@@ -139,13 +141,15 @@ def _requeued(tx: Transaction, path: Path, job: Any) -> QueuedJob:
 
 
 def cancel(tx: Transaction, job_id: str) -> None:
-    """Cancel a waiting or running job; a worker that has it stops when it next extends the lease.
+    """Cancel a waiting or running job, and note it; a worker that has it stops when it next extends the lease.
 
     Raises:
         NotFound: there is no such job.
         Conflict: it has ended already.
     """
-    tenant = tx.execute(select(JOB.c.tenant).where(JOB.c.id == job_id)).scalar()
-    if tenant is None:
+    columns = select(JOB.c.tenant, SESSION.c.id).select_from(_WITH_SESSION)
+    found = tx.execute(columns.where(JOB.c.id == job_id)).first()
+    if found is None:
         raise NotFound("job", job_id)
-    endings.cancel(tx, tenant, job_id)
+    endings.cancel(tx, found.tenant, job_id)
+    audit.record(tx, found.tenant, audit.COMMAND, AuditedAction.CANCELLED_JOB, session_id=found.id, object_id=job_id)

@@ -45,7 +45,9 @@ def delete_sessions(tx: Transaction, tenant: str, sessions: Mapping[int, str]) -
 
     Their ids are free at once, their jobs are cancelled, and the sweeper removes their rows later.
     """
-    tx.execute(update(SESSION).where(SESSION.c.pk.in_(sessions)).values(deleted_at=tx.now, due_at=None))
+    tx.execute(
+        update(SESSION).where(SESSION.c.pk.in_(sessions)).values(deleted_at=tx.now, due_at=None, expires_at=None)
+    )
     cancelled = tx.execute(
         update(JOB)
         .where(JOB.c.session_pk.in_(sessions), one_of(JOB.c.state, ACTIVE))

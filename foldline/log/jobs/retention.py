@@ -7,6 +7,7 @@ time for which it is kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
 from typing import Any, Final
 
@@ -100,7 +101,7 @@ def _delete_old(tx: Transaction, is_old: ColumnElement[bool], order: ColumnEleme
     # Read with the sessions locked: one that got a message meanwhile is seen with it.
     rows = tx.execute(_LOOKED_AT.where(SESSION.c.pk.in_(pks)).order_by(SESSION.c.tenant)).all()
     for tenant, sessions in groupby(rows, key=lambda row: row.tenant):
-        _delete(tx, tenant, {row.pk: row.id for row in sessions if _due_at(tx, row) <= tx.now})
+        delete(tx, tenant, {row.pk: row.id for row in sessions if _due_at(tx, row) <= tx.now})
     going_on = [_noted(row) for row in rows if _due_at(tx, row) > tx.now]
     if going_on:
         tx.execute(_NOTE, going_on)
@@ -119,7 +120,8 @@ def _due_at(tx: Transaction, row: Any) -> int:
     return int(row.since) + days * DAY_MILLISECONDS
 
 
-def _delete(tx: Transaction, tenant: str, sessions: dict[int, str]) -> None:
+def delete(tx: Transaction, tenant: str, sessions: Mapping[int, str]) -> None:
+    """Delete sessions of a tenant whose time is over, by primary key with their ids, and note it in the trail."""
     deletion.delete_sessions(tx, tenant, sessions)
     for session_id in sessions.values():
         audit.record(tx, tenant, RETENTION, AuditedAction.DELETED, session_id=session_id)

@@ -7,9 +7,10 @@ not stop the others. Rows that another transaction has locked are left to the ne
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from foldline.log.access import audit
 from foldline.log.compaction import trigger
@@ -132,13 +133,18 @@ def _remove_trail(tx: Transaction) -> bool:
     return audit.remove_old(tx, deletion.PURGE_ROWS) == deletion.PURGE_ROWS
 
 
+def _tenant_of(row: Any) -> str:
+    tenant: str = row.tenant
+    return tenant
+
+
 def _delete_expired(tx: Transaction) -> bool:
     """Delete sessions that did not go on, except those with jobs; whether there may be more."""
     busy = select(JOB.c.session_pk).where(one_of(JOB.c.state, ACTIVE))
-    expired = select(SESSION.c.pk).where(
+    expired = select(SESSION.c.pk, SESSION.c.tenant, SESSION.c.id).where(
         SESSION.c.expires_at <= tx.now, SESSION.c.deleted_at.is_(None), SESSION.c.pk.not_in(busy)
     )
-    found = tx.execute(expired.limit(deletion.PURGE_ROWS).with_for_update(skip_locked=True)).scalars().all()
-    if found:
-        tx.execute(update(SESSION).where(SESSION.c.pk.in_(found)).values(deleted_at=tx.now, expires_at=None))
+    found = tx.execute(expired.limit(deletion.PURGE_ROWS).with_for_update(skip_locked=True)).all()
+    for tenant, sessions in groupby(sorted(found, key=_tenant_of), key=_tenant_of):
+        retention.delete(tx, tenant, {row.pk: row.id for row in sessions})
     return len(found) == deletion.PURGE_ROWS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
+from foldline.log.access import audit
 from foldline.log.compaction.enqueue import BACKGROUND, INTERACTIVE, QueuedJob
 from foldline.log.errors import Conflict, NotFound
 from foldline.log.events import Event, JobWaits
@@ -213,3 +214,12 @@ def test_a_job_that_does_not_exist_is_not_found(store: Store) -> None:
     for act in (retry, cancel):
         with pytest.raises(NotFound, match="job_none"):
             act(store, "job_none")
+
+
+def test_a_cancelled_job_is_in_the_trail_of_its_tenant(new_scene: NewScene) -> None:
+    scene = over_trigger(new_scene(tenant="another"))
+    (job,) = scene.jobs
+    cancel(scene.store, job.id)
+    with scene.store.read() as tx:
+        (line,) = audit.records(tx, "another", 0, 10)
+    assert (line.actor, line.action, line.session_id, line.object_id) == ("command", "cancelled-job", scene.id, job.id)

@@ -8,6 +8,7 @@ from foldline_api.sent_views import SentViews
 
 from foldline.engine.gateway.answers import Answer
 from foldline.engine.overflow import verdict_of
+from foldline.log.access import audit
 from foldline.log.gateway.answers import keep_answer
 from foldline.log.gateway.turns import relieved_turn
 from foldline.log.jobs.sweeps import sweep
@@ -37,6 +38,9 @@ def test_a_side_call_is_deleted_in_time_and_what_goes_on_or_has_tools_is_not(sto
     clock.advance(2)
     sweep(store)
     assert sessions_in(store) == {talk.session_id, work.session_id}
+    with store.read() as tx:
+        (line,) = audit.records(tx, TENANT, 0, 10)
+    assert (line.actor, line.action, line.session_id) == ("retention", "deleted", side.session_id)
     assert taken(store, asked("Give it a title."), EXPIRING).session_id != side.session_id
 
 
