@@ -108,13 +108,15 @@ class GatewayOutcome(StrEnum):
 
     Its conversation was sent as a view, or whole, as it is; `SHADOW` would have sent a view. `SENT_AGAIN` after the
     provider had refused it as too long. In the other cases it went on as it came, because it was not understood, there
-    was no view that fits, something failed, took too long, or the gateway was off.
+    was no view that fits, something failed, took too long, or the gateway was off; with `VIEW_REFUSED` after the
+    provider had refused the view for something else than its length.
     """
 
     VIEW = "view"
     WHOLE = "whole"
     SHADOW = "shadow"
     SENT_AGAIN = "sent_again"
+    VIEW_REFUSED = "view_refused"
     NOT_UNDERSTOOD = "not_understood"
     NO_VIEW = "no_view"
     FAILED = "failed"

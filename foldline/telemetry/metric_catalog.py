@@ -190,7 +190,8 @@ GATEWAY_CALLS: Final = Metric(
     MetricKind.COUNTER,
     API,
     "Requests to the routes of providers' APIs, by what went on: `view`, `whole` (nothing was compacted), `shadow`, "
-    "`sent_again` after a refusal for length, or as it came: `not_understood`, `no_view`, `failed`, `too_slow`, `off`.",
+    "`sent_again` after a refusal for length, or as it came: `not_understood`, `no_view`, `failed`, `too_slow`, `off`, "
+    "and `view_refused` after another refusal of the view.",
     ("outcome",),
 )
 GATEWAY_TOKENS: Final = Metric(

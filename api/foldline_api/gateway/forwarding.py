@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from http import HTTPStatus
 from threading import Event
 from typing import Final, TypeAlias, TypeVar
 
@@ -18,7 +20,7 @@ from foldline.engine.errors import CompactionError, InvalidMessage, UnknownModel
 from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
-from foldline.engine.overflow import PROVIDERS, verdict_of
+from foldline.engine.overflow import PROVIDERS, Verdict, verdict_of
 from foldline.log.errors import CannotShrink, LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
 from foldline.log.gateway.beginnings import Beginnings
@@ -39,6 +41,12 @@ logger = logging.getLogger(__name__)
 CONVERSATION_HEADER: Final = "x-foldline-conversation"
 MODE_HEADER: Final = "x-foldline"
 Found = TypeVar("Found")
+# With these, a provider may refuse the order of a view's roles, or a part that the agent did not send.
+_OF_FORM: Final = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
+# What llama.cpp's server answers with 500 if a model's template refuses the messages.
+_OF_TEMPLATE: Final = re.compile(
+    r"jinja|template|\broles?\b|system message|while executing|no user query", re.IGNORECASE
+)
 # Whether anybody waits for the answer still.
 IsAwaited: TypeAlias = Callable[[], bool]
 
@@ -94,6 +102,11 @@ class Forwarded:
     offered: RequestBody | None = None
 
     @property
+    def is_changed(self) -> bool:
+        """Whether the provider gets a view in place of what came."""
+        return self.outcome in {GatewayOutcome.VIEW, GatewayOutcome.SENT_AGAIN}
+
+    @property
     def is_of_view(self) -> bool:
         """Whether the provider counts the tokens of the session's view."""
         return self.outcome is not GatewayOutcome.SHADOW
@@ -111,6 +124,20 @@ class Forwarded:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderRefusal:
+    """A provider's refusal of a request: its status, and its text."""
+
+    status: int
+    text: str
+
+    @property
+    def may_be_of_form(self) -> bool:
+        """Whether the provider might accept the same conversation in another form."""
+        is_of_template = self.status == HTTPStatus.INTERNAL_SERVER_ERROR and _OF_TEMPLATE.search(self.text)
+        return self.status in _OF_FORM or bool(is_of_template)
+
+
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
@@ -123,13 +150,18 @@ async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) ->
     return found
 
 
-async def forwarded_again(gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str) -> Forwarded | None:
-    """A smaller view after a refusal for length; None if it was refused for something else, or nothing can be done."""
+async def forwarded_again(
+    gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: ProviderRefusal
+) -> Forwarded | None:
+    """What the provider gets after its refusal: a smaller view if it was for length, else what came in a view's place.
+
+    None if nothing else can be sent. What came is refused for good.
+    """
     if gateway.settings.gateway != "on":
         return None
     # A conversation that is stored is not read again.
     place = nullcontext() if refused.turn else _place(gateway.service.places, call)
-    return await _in_place(gateway.under_way, place, partial(_shortened, gateway, call, refused, refusal))
+    return await _in_place(gateway.under_way, place, partial(_after_refusal, gateway, call, refused, refusal))
 
 
 async def _in_place(
@@ -244,14 +276,28 @@ def _defaults(settings: Settings) -> Defaults:
     return Defaults(settings.policy_values, settings.gateway_context_window, side_call_seconds=side_call_seconds)
 
 
+def _after_refusal(
+    gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: ProviderRefusal, is_awaited: IsAwaited
+) -> Forwarded | None:
+    verdict = verdict_of(refusal.text, call.upstream)
+    found = None
+    if verdict.retryable and refused.outcome is not GatewayOutcome.SENT_AGAIN:
+        found = _shortened(gateway, call, refused, verdict, is_awaited)
+    if found is None and refused.is_changed and refusal.may_be_of_form and not verdict.is_overflow:
+        logger.info("a provider refused a view: the request goes on as it came")
+        found = Forwarded(call.raw, GatewayOutcome.VIEW_REFUSED)
+    if found is not None:
+        _publish(gateway, found)
+    return found
+
+
 def _shortened(
-    gateway: Gateway, call: GatewayRequest, refused: Forwarded, refusal: str, is_awaited: IsAwaited
+    gateway: Gateway, call: GatewayRequest, refused: Forwarded, verdict: Verdict, is_awaited: IsAwaited
 ) -> Forwarded | None:
     asked, store = refused.asked, gateway.service.store
+    if asked is None:
+        return None
     try:
-        verdict = verdict_of(refusal, call.upstream)
-        if asked is None or not verdict.retryable:
-            return None
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
         with gateway.under_way.one(call.tenant):
             turn = refused.turn or _whole_turn(gateway, call, asked, is_awaited)
@@ -263,10 +309,7 @@ def _shortened(
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
         logger.warning("the gateway could not shorten a refused request: %s", describe(error))
         return None
-    if smaller.outcome is GatewayOutcome.VIEW:
-        smaller = replace(smaller, outcome=GatewayOutcome.SENT_AGAIN)
-    _publish(gateway, smaller)
-    return smaller
+    return replace(smaller, outcome=GatewayOutcome.SENT_AGAIN)
 
 
 def _whole_turn(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: IsAwaited) -> Turn:

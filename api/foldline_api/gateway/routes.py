@@ -16,7 +16,14 @@ from starlette.types import Receive, Scope, Send
 
 from foldline.engine.gateway.dialects import DIALECTS, Dialect
 from foldline.log.access.api_keys import is_key
-from foldline_api.gateway.forwarding import Forwarded, Gateway, GatewayRequest, forwarded, forwarded_again
+from foldline_api.gateway.forwarding import (
+    Forwarded,
+    Gateway,
+    GatewayRequest,
+    ProviderRefusal,
+    forwarded,
+    forwarded_again,
+)
 from foldline_api.gateway.hearing import Hearing
 from foldline_api.gateway.recalling import Recalling
 from foldline_api.gateway.refusals import PREFIXES, error_like, refusal, upstream_of
@@ -77,13 +84,22 @@ async def _converse(gateway: Gateway, dialect: Dialect, path: str, request: Requ
     try:
         pieces = await read_body(request, gateway.settings.max_body_bytes)
         call = GatewayRequest(dialect.upstream, path, request, pieces)
-        sent = await forwarded(gateway, dialect, call)
-        answer = await _sent(gateway, call, sent.body)
-        if sent.asked is not None and answer.status_code in _TOO_LONG:
-            return await _refused(gateway, call, sent, answer)
-        return await _answered(gateway, call, sent, answer)
+        return await _tried(gateway, call, await forwarded(gateway, dialect, call))
     except REFUSED as error:
         return error_like(dialect.upstream, error)
+
+
+async def _tried(gateway: Gateway, call: GatewayRequest, sent: Forwarded) -> Response:
+    """The answer to what is sent, or, if that is refused, to what is sent after it.
+
+    Raises:
+        UpstreamFailed: there is none.
+    """
+    answer = await _sent(gateway, call, sent.body)
+    is_of_template = sent.is_changed and answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR
+    if sent.asked is not None and (is_of_template or answer.status_code in _TOO_LONG):
+        return await _refused(gateway, call, sent, answer)
+    return await _answered(gateway, call, sent, answer)
 
 
 async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
@@ -187,17 +203,19 @@ def _readable(encodings: bytes) -> bytes:
 
 
 async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answer: httpx.Response) -> Response:
-    """A refusal: if it is for length, the view is compacted and sent once more; else it is the caller's.
+    """The answer to what is sent after a refusal; the refusal itself if nothing is, or if that gets no answer.
+
+    This ends: after a smaller view only what came is sent, and after that nothing.
 
     Raises:
         UpstreamFailed: the refusal broke off, or is too large.
     """
     raw = await read_whole(answer, gateway.settings.max_body_bytes)
-    smaller = await forwarded_again(gateway, call, sent, _text_of(answer, raw))
-    if smaller is None:
+    again = await forwarded_again(gateway, call, sent, ProviderRefusal(answer.status_code, _text_of(answer, raw)))
+    if again is None:
         return whole(answer, raw, sent.headers)
     try:
-        return await _answered(gateway, call, smaller, await _sent(gateway, call, smaller.body))
+        return await _tried(gateway, call, again)
     except UpstreamFailed:
         return whole(answer, raw, sent.headers)
 

@@ -38,12 +38,15 @@ URL: Final = "FOLDLINE_URL"
 MODE: Final = "FOLDLINE_GATEWAY"
 # As shells say it.
 NOT_FOUND: Final = 127
+# What a request went on as after its first attempt, which is counted already.
+REPEATED: Final = frozenset({GatewayOutcome.SENT_AGAIN, GatewayOutcome.VIEW_REFUSED})
 # Why requests went on as they came.
 REASONS: Final[Mapping[str, str]] = {
     GatewayOutcome.NO_VIEW: "without a view: no window is known for their model (--window gives one), or none fits",
     GatewayOutcome.NOT_UNDERSTOOD: "not understood",
     GatewayOutcome.FAILED: "after a failure",
     GatewayOutcome.TOO_SLOW: "after five seconds",
+    GatewayOutcome.VIEW_REFUSED: "after their provider refused the view",
     GatewayOutcome.OFF: "switched off",
 }
 
@@ -164,7 +167,7 @@ def _report(metrics: str, database: Path, *, is_shadow: bool) -> str:
     calls = _totals(metrics, metric_catalog.GATEWAY_CALLS)
     tokens = _totals(metrics, metric_catalog.GATEWAY_TOKENS)
     compactions = sum(_totals(metrics, metric_catalog.COMPACTIONS).values())
-    requests = sum(number for outcome, number in calls.items() if outcome != GatewayOutcome.SENT_AGAIN)
+    requests = sum(number for outcome, number in calls.items() if outcome not in REPEATED)
     if not requests:
         return f"foldline: no request came. Does the agent read {' or '.join(ADDRESSES)}?"
     history, view = tokens.get("history", 0), tokens.get("view", 0)

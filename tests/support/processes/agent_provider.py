@@ -34,7 +34,8 @@ class AgentProvider:
     `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
     What is longer than its `window` is refused with `refusal_status`; it counts `scale` tokens for one of Foldline's.
     `before_answer` is called with the number of each answer. Where a tool named recall is offered, the next answers ask
-    it for `recalls`. While there is a `failure`, a status and a body, that is the answer to everything.
+    it for `recalls`. What it `rejects` gets this status and text. While there is a `failure`, a status and a body, that
+    is the answer to everything.
     """
 
     window: int = 1 << 40
@@ -42,6 +43,7 @@ class AgentProvider:
     work: Iterator[Work] | None = None
     before_answer: Callable[[int], None] = lambda _: None
     recalls: list[str] = field(default_factory=list)
+    rejects: Callable[[Json], tuple[int, str] | None] = lambda _: None
     failure: tuple[int, bytes] | None = None
     url: str = ""
     refusal_status: int = 400
@@ -66,6 +68,10 @@ class AgentProvider:
         except (ValueError, LookupError, TypeError):
             return 422, b'{"error": {"message": "no request of this API"}}', "application/json"
         self.requests.append(body)
+        rejection = self.rejects(body)
+        if rejection is not None:
+            status, text = rejection
+            return status, json.dumps({"error": {"message": text}}).encode(), "application/json"
         api = APIS[path]
         messages = body[api.messages]
         self.invalid += check(api.format, messages, body.get("system") or body.get("instructions"))
