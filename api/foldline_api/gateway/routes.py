@@ -113,11 +113,7 @@ async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, ans
         return passing(answer, sent.headers)
     if offered is None:
         return passing(answer, sent.headers, Hearing(gateway, tenant, sent, answer))
-    send = partial(_sent, gateway, call)
-
-    async def read(found: httpx.Response) -> bytes:
-        return await _while_awaited(call.request, partial(read_whole, found, gateway.settings.max_body_bytes))
-
+    send, read = partial(_sent, gateway, call), partial(_read, gateway, call)
     return await Recalling(gateway, tenant, sent, asked, turn, offered, send, read).answered(answer)
 
 
@@ -150,6 +146,16 @@ async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Re
     query: bytes = request.scope["query_string"]
     outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(request), body)
     return await _while_awaited(request, partial(gateway.upstreams.send, outgoing))
+
+
+async def _read(gateway: Gateway, call: GatewayRequest, answer: httpx.Response) -> bytes:
+    """All bytes of the provider's answer. If the caller leaves before, nobody waits for them.
+
+    Raises:
+        UpstreamFailed: it broke off, or is too large.
+        ClientDisconnect: the caller left.
+    """
+    return await _while_awaited(call.request, partial(read_whole, answer, gateway.settings.max_body_bytes))
 
 
 async def _while_awaited(request: Request, work: Callable[[], Awaitable[Found]]) -> Found:
@@ -209,8 +215,9 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
 
     Raises:
         UpstreamFailed: the refusal broke off, or is too large.
+        ClientDisconnect: the caller left.
     """
-    raw = await read_whole(answer, gateway.settings.max_body_bytes)
+    raw = await _read(gateway, call, answer)
     again = await forwarded_again(gateway, call, sent, ProviderRefusal(answer.status_code, _text_of(answer, raw)))
     if again is None:
         return whole(answer, raw, sent.headers)

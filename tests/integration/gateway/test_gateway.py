@@ -21,6 +21,7 @@ from tests.support.gateway_agents import WholeHistoryAgent, session_of
 from tests.support.processes.agent_provider import AgentProvider, agent_provider
 from tests.support.processes.databases import sqlite_database
 from tests.support.processes.http import client, get, items_of, post
+from tests.support.processes.raw_http import written
 from tests.support.processes.server import opened_store, served
 
 PATHS = ("/v1/messages", "/v1/chat/completions", "/v1/responses")
@@ -366,6 +367,26 @@ def test_a_caller_who_leaves_ends_the_call_of_the_provider() -> None:
             connection, _ = listener.accept()
             connection.settimeout(10)
             with connection:
+                while connection.recv(1 << 16):
+                    pass
+
+
+def test_a_caller_who_leaves_a_refusal_that_falls_silent_ends_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with gateway_to(AgentProvider(url=url)) as address:
+            agent = WholeHistoryAgent(address, "/v1/messages")
+            agent.say("Hello.")
+            with socket.create_connection(("127.0.0.1", httpx.URL(address).port or 0)) as caller:
+                body = json.dumps(agent.body).encode()
+                caller.sendall(written(b"POST /v1/messages HTTP/1.1", [(b"Host", b"127.0.0.1")], body))
+                connection, _ = listener.accept()
+                connection.settimeout(10)
+                connection.recv(1 << 16)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: %d\r\n\r\n" % (24 << 20))
+                # More than a connection holds: when all of it has gone, the gateway reads the refusal.
+                connection.sendall(b"x" * (20 << 20))
+            with connection, suppress(ConnectionResetError):
                 while connection.recv(1 << 16):
                     pass
 
