@@ -48,6 +48,19 @@ def test_an_agent_runs_through_a_private_service_and_keeps_its_exit_code(tmp_pat
     assert (tmp_path / "data" / "gateway.db").exists()
 
 
+def test_an_agent_behind_a_proxy_reaches_the_service_without_it(tmp_path: Path) -> None:
+    agent = (
+        "import os, urllib.request as r; print(r.urlopen(os.environ['FOLDLINE_URL'] + '/readyz').status, "
+        "os.environ['NO_PROXY'], os.environ['no_proxy'])"
+    )
+    options = ("run", "--data", str(tmp_path), "--", sys.executable, "-c", agent)
+    command = [sys.executable, "-m", "foldline.cli.main", *options]
+    given = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    environment = {**given, "HTTP_PROXY": f"http://127.0.0.1:{free_port()}", "NO_PROXY": "git.example"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split() == ["200", *["git.example,127.0.0.1,localhost"] * 2], done.stderr
+
+
 def test_a_command_that_is_not_there_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "foldline.cli.main", "run", "--data", str(tmp_path), "--", "no-such-agent"]
     done = subprocess.run(command, env=dict(os.environ), capture_output=True, text=True, timeout=60, check=False)

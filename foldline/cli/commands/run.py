@@ -36,6 +36,10 @@ ADDRESSES: Final = {
 # Where a `foldline mcp` that the agent starts finds the service.
 URL: Final = "FOLDLINE_URL"
 MODE: Final = "FOLDLINE_GATEWAY"
+PROXIES: Final = ("http_proxy", "https_proxy", "all_proxy")
+# Some clients read the first, some the second, some both.
+NO_PROXY: Final = ("NO_PROXY", "no_proxy")
+LOOPBACK: Final = ("127.0.0.1", "localhost")
 # As shells say it.
 NOT_FOUND: Final = 127
 # What a request went on as after its first attempt, which is counted already.
@@ -139,7 +143,8 @@ def _run(command: Sequence[str], addresses: Mapping[str, str]) -> int:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         # What is ignored here would be ignored there.
-        child = subprocess.Popen(command, env={**os.environ, **addresses}, preexec_fn=_take_interrupts)  # noqa: PLW1509
+        environment = {**os.environ, **proxy_exceptions(os.environ), **addresses}
+        child = subprocess.Popen(command, env=environment, preexec_fn=_take_interrupts)  # noqa: PLW1509
         code = _waited_for(child)
     except OSError as error:
         notes().print(f"foldline: {command[0]}: {error.strerror}", markup=False)
@@ -147,6 +152,21 @@ def _run(command: Sequence[str], addresses: Mapping[str, str]) -> int:
     finally:
         signal.signal(signal.SIGINT, before)
     return code if code >= 0 else 128 - code
+
+
+def proxy_exceptions(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that keep requests to loopback away from a proxy; none if the environment names no proxy."""
+    if not any(environment.get(name) or environment.get(name.upper()) for name in PROXIES):
+        return {}
+    given = {name: environment.get(name) or "" for name in NO_PROXY}
+    either = given["NO_PROXY"] or given["no_proxy"]
+    return {name: _with_loopback(value or either) for name, value in given.items()}
+
+
+def _with_loopback(hosts: str) -> str:
+    """The list of hosts with loopback. Some clients understand `*` only if nothing else is in the list."""
+    listed = [host for host in map(str.strip, hosts.split(",")) if host]
+    return hosts if listed == ["*"] else ",".join([*listed, *(host for host in LOOPBACK if host not in listed)])
 
 
 def _waited_for(child: subprocess.Popen[bytes]) -> int:
