@@ -15,6 +15,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import StreamingResponse
 
 from foldline.settings import Settings, variable
+from foldline_api.gateway.authorities import EXTRA, distrust_in, trusted_authorities
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +69,9 @@ class Upstreams:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         # What one caller is given to keep is not sent for another.
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, cookies=no_cookies)
+        self._client = httpx.AsyncClient(
+            verify=trusted_authorities(), timeout=timeout, limits=limits, cookies=no_cookies
+        )
         # What the caller did not send is not added.
         self._client.headers.clear()
 
@@ -81,8 +84,7 @@ class Upstreams:
         try:
             return await self._client.send(self._request(outgoing), stream=True)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            setting = variable(f"{outgoing.upstream}_base_url")
-            message = f"{outgoing.upstream}'s address does not answer ({type(error).__name__}): see {setting}"
+            message = _failure(outgoing.upstream, error)
             logger.warning("%s", message)
             raise UpstreamFailed(message) from error
 
@@ -100,6 +102,18 @@ class Upstreams:
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
+
+
+def _failure(upstream: str, error: Exception) -> str:
+    """What went wrong, and what to do next."""
+    setting = variable(f"{upstream}_base_url")
+    distrust = distrust_in(error)
+    if distrust is None:
+        return f"{upstream}'s address does not answer ({type(error).__name__}): see {setting}"
+    return (
+        f"the certificate of {upstream}'s address is not trusted ({distrust}): name the file of the certificate "
+        f"authority that signed it in {EXTRA}, or correct {setting}, and start Foldline again"
+    )
 
 
 class Listener(Protocol):
