@@ -34,7 +34,7 @@ from foldline_api.http.problems import BodiesFull, BodyTooLarge, BodyTooSlow, Fo
 from foldline_api.http.request import read_body
 from foldline_api.http.scopes import OF_GATEWAY, require
 
-METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 REFUSAL_CHARS: Final = 1 << 16
 # The encodings that httpx decodes by itself.
 READABLE: Final = frozenset({b"gzip", b"deflate", b"identity"})
