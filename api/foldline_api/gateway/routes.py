@@ -95,7 +95,7 @@ async def _tried(gateway: Gateway, call: GatewayRequest, sent: Forwarded) -> Res
     Raises:
         UpstreamFailed: there is none.
     """
-    answer = await _sent(gateway, call, sent.body)
+    answer = await _sent(gateway, call, sent.body, is_read=sent.asked is not None)
     is_of_template = sent.is_changed and answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR
     if sent.asked is not None and (is_of_template or answer.status_code in _TOO_LONG):
         return await _refused(gateway, call, sent, answer)
@@ -129,14 +129,16 @@ async def _pass(gateway: Gateway, upstream: str, request: Request) -> Response:
     try:
         pieces = await read_body(request, gateway.settings.max_body_bytes)
         call = GatewayRequest(upstream, raw_path.removeprefix(prefix), request, pieces)
-        answer = await _sent(gateway, call, call.raw)
+        answer = await _sent(gateway, call, call.raw, is_read=False)
         return passing(answer, {})
     except REFUSED as error:
         return error_like(upstream, error)
 
 
-async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Response:
+async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes, *, is_read: bool = True) -> httpx.Response:
     """The beginning of the provider's answer. If the caller leaves before, nobody waits for it.
+
+    `is_read` says whether Foldline reads the answer, too: then it asks for encodings that it can decode.
 
     Raises:
         UpstreamFailed: there is none.
@@ -144,7 +146,8 @@ async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes) -> httpx.Re
     """
     request = call.request
     query: bytes = request.scope["query_string"]
-    outgoing = Outgoing(call.upstream, request.method, call.path, query, _headers(request), body)
+    headers = _with_readable_encodings(_headers(request)) if is_read else _headers(request)
+    outgoing = Outgoing(call.upstream, request.method, call.path, query, headers, body)
     return await _while_awaited(request, partial(gateway.upstreams.send, outgoing))
 
 
@@ -188,19 +191,23 @@ async def _while_awaited(request: Request, work: Callable[[], Awaitable[Found]])
 
 
 def _headers(request: Request) -> Headers:
-    """The caller's headers, without a key of ours, and with encodings that a refusal can be read in."""
+    """The caller's headers, without a key of ours."""
     is_key_ours = request.state.caller.name != LOCAL and KEY_HEADER not in request.headers
-    passed = [
+    return [
         (name, value)
         for name, value in request.headers.raw
         if name != b"authorization" or not (is_key_ours or _has_key_of_ours(value))
     ]
-    return [(name, _readable(value) if name == b"accept-encoding" else value) for name, value in passed]
 
 
 def _has_key_of_ours(authorization: bytes) -> bool:
     """Whether it has the form of our keys: on a service that needs no key yet, it is no provider's either."""
     return is_key(authorization.decode("latin-1").rpartition(" ")[2])
+
+
+def _with_readable_encodings(headers: Headers) -> Headers:
+    """The headers with encodings of which the answer can be read."""
+    return [(name, _readable(value) if name == b"accept-encoding" else value) for name, value in headers]
 
 
 def _readable(encodings: bytes) -> bytes:

@@ -41,3 +41,23 @@ def test_other_methods_go_through(recorder: Recorder, path: str) -> None:
         answers = [connected.request(method, path) for method in methods]
     assert [(answer.status_code, answer.headers.get("allow")) for answer in answers] == [(204, "GET, OPTIONS")] * 4
     assert [request.start.split()[0].decode() for request in recorder.requests] == methods
+
+
+@pytest.mark.parametrize(
+    ("mode", "path", "headers", "encodings"),
+    [
+        ("on", "/v1/messages", {}, b"gzip"),
+        ("shadow", "/v1/messages", {}, b"gzip"),
+        ("off", "/v1/messages", {}, b"br, gzip, zstd"),
+        ("on", "/v1/messages", {"X-Foldline": "off"}, b"br, gzip, zstd"),
+        ("on", "/v1/messages/count_tokens", {}, b"br, gzip, zstd"),
+        ("on", "/openai/v1/files", {}, b"br, gzip, zstd"),
+    ],
+)
+def test_encodings_change_only_where_the_answer_is_read(
+    recorder: Recorder, mode: str, path: str, headers: dict[str, str], encodings: bytes
+) -> None:
+    said = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi."}]}
+    with gateway_to(AgentProvider(url=recorder.url), gateway=mode) as address, client(address) as connected:
+        connected.post(path, json=said, headers={"Accept-Encoding": "br, gzip, zstd", **headers})
+    assert [request.values(b"accept-encoding") for request in recorder.requests] == [[encodings]]
