@@ -15,6 +15,8 @@ from foldline.engine.wire import dumps
 
 # Roles of messages that come before the conversation, and belong to the request's fixed parts.
 _LEADING: Final = frozenset({"system", "developer"})
+# Fields of a remote tool with the caller's credentials for it.
+_CREDENTIALS: Final = frozenset({"authorization", "headers"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class AgentRequest:
 
     `leading` are wire messages that come before the conversation, `system` the text of all that does. `wires` is the
     conversation without cache marks, `mark` the last of these, if the caller set one; `other_marks` are elsewhere.
+    `tools` are without the credentials that the `body` may have in them.
     """
 
     dialect: Dialect
@@ -150,11 +153,15 @@ def understood(dialect: Dialect, body: Any, marks: int = MOST_MARKS) -> AgentReq
         next((body[name] for name in dialect.output if _is_count(body.get(name))), None),
         wires[:first],
         "\n\n".join([*_texts(body.get(dialect.system or "")), *_texts(wires[:first])]) or None,
-        [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else (),
+        [_without_credentials(tool) for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else (),
         plain,
         taken[-1] if taken else None,
         marks - len(taken),
     )
+
+
+def _without_credentials(tool: JsonObject) -> JsonObject:
+    return {name: value for name, value in tool.items() if name not in _CREDENTIALS}
 
 
 def _is_count(value: Any) -> bool:

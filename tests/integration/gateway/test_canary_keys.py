@@ -30,6 +30,14 @@ from tests.support.processes.raw_http import HttpMessage, raw_provider, written
 
 PROVIDERS_KEY: Final = "sk-canary-7d1f0c55e2"
 OWN_KEY: Final = "canary-own-91c3b7aa04"
+TOOLS_KEY: Final = "canary-tool-3e80d1b6f2"
+REMOTE_TOOL: Final[dict[str, Any]] = {
+    "type": "mcp",
+    "server_label": "remote",
+    "server_url": "https://mcp.example.com",
+    "authorization": TOOLS_KEY,
+    "headers": {"X-Api-Key": TOOLS_KEY},
+}
 SAID: Final = "swordfish"
 MODES: Final = ("answers", "refuses", "is too short", "is silent", "is garbage", "breaks", "breaks in the middle")
 JSON_HEADERS: Final = [(b"Content-Type", b"application/json")]
@@ -167,7 +175,8 @@ def messages_of(installation: Installation) -> str:
 def understood_body(number: int) -> bytes:
     """A conversation that a summary is due for."""
     said = [{"role": role, "content": f"{number} {SAID} " * 90} for role in ("user", "assistant") * 6]
-    return json.dumps({"model": "nobody/any", "max_tokens": 100, "messages": said[:-1]}).encode()
+    fields = {"model": "nobody/any", "max_tokens": 100, "tools": [REMOTE_TOOL]}
+    return json.dumps({**fields, "messages": said[:-1]}).encode()
 
 
 @pytest.fixture(params=["serve", "api"])
@@ -198,12 +207,29 @@ def test_a_key_is_in_no_row_line_span_metric_message_or_error(watched: Watched) 
     assert {answer.status_code for answer in watched.answers} >= {200, 400, 401, 404, 502}
     lines = watched.process.printed
     spans = "\n".join(span.text for span in watched.collector.spans)
-    assert SAID in watched.dumped
+    assert (SAID in watched.dumped, REMOTE_TOOL["server_label"] in watched.dumped) == (True, True)
     assert all(outcome in watched.metrics for outcome in ('outcome="view"', 'outcome="not_understood"'))
     assert ("POST /v1/messages" in spans, '"route": "/v1/messages"' in lines) == (True, True)
     assert 'route="/v1/messages"' in watched.metrics
     everything = "\n".join([*errors, watched.metrics, watched.dumped, lines, spans])
-    assert [key for key in (PROVIDERS_KEY, OWN_KEY) if key in everything] == []
+    assert [key for key in (PROVIDERS_KEY, OWN_KEY, TOOLS_KEY) if key in everything] == []
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/responses"])
+def test_the_provider_gets_the_key_of_a_remote_tool_and_another_key_changes_no_session(path: str) -> None:
+    with agent_provider(WINDOW) as provider, gateway_to(provider) as address, client(address) as connected:
+        agent = WholeHistoryAgent(address, path, fields={"tools": [REMOTE_TOOL]})
+        agent.say("Read all parts.")
+        agent.work(30)
+        assert int(agent.answers[-1].headers["x-foldline-view-tokens"]) < WINDOW
+        assert [body["tools"][0] for body in provider.requests] == [REMOTE_TOOL] * 30
+        session = connected.get(f"/sessions/{session_of(agent)}").json()
+        kept = {name: value for name, value in REMOTE_TOOL.items() if name not in {"authorization", "headers"}}
+        assert session["tools"] == [kept]
+        again = WholeHistoryAgent(address, path, history=agent.history[:-2])
+        again.call(tools=[{**REMOTE_TOOL, "authorization": "another", "headers": {}}])
+        assert provider.requests[-1]["tools"][0]["authorization"] == "another"
+        assert connected.get(f"/sessions/{session_of(agent)}").json()["version"] == session["version"]
 
 
 def test_two_tenants_who_say_the_same_share_no_session() -> None:
