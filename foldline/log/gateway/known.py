@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
+from foldline.log.storage.paths import tail_of
 from foldline.log.storage.rows import SessionVersion
 from foldline.log.storage.store import Transaction
-from foldline.log.storage.tables import FINGERPRINT, SESSION
+from foldline.log.storage.tables import ENTRY, FINGERPRINT, SESSION
 
 # A request mostly adds an answer and its results to the last one's history; then the first look-up finds it.
 NEWEST: Final = 16
@@ -79,6 +80,17 @@ def _newest_first(number: int) -> Iterator[tuple[int, int]]:
         start = max(0, end - AT_ONCE)
         yield start, end
         end = start
+
+
+def waiting_calls(tx: Transaction, known: KnownPart) -> set[str]:
+    """The ids of the calls that wait for results at the end of a known part, as they are stored."""
+    row = tx.execute(_TAIL, {"pk": known.at.session_pk, "branch": known.branch, "seq": known.seq}).first()
+    return set() if row is None else {call.id for call in tail_of(row.tail_unit, row.open_calls).open_calls}
+
+
+_TAIL: Final = select(ENTRY.c.tail_unit, ENTRY.c.open_calls).where(
+    ENTRY.c.session_pk == bindparam("pk"), ENTRY.c.branch == bindparam("branch"), ENTRY.c.seq == bindparam("seq")
+)
 
 
 def remember(

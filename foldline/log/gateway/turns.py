@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from foldline.engine.models.windows import known_model
 from foldline.engine.overflow import Verdict
 from foldline.log.errors import Conflict, NotFound, UnknownEntry
 from foldline.log.gateway.beginnings import Beginnings, Conversation, read
-from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember
+from foldline.log.gateway.known import KnownPart, forget_deleted, known_part, remember, waiting_calls
 from foldline.log.gateway.side_calls import deleted_in_time
 from foldline.log.storage import paths, segments
 from foldline.log.storage.rows import Path, Session
@@ -114,22 +114,17 @@ def turn_of(
         InvalidMessage, UnknownModel, InvalidPolicy, FixedPartsDoNotFit, CallsOpen, ViewDoesNotFit, ImagesDoNotFit,
         Conflict: as `take_turn`.
     """
-    digests, asked = conversation.digests, conversation.asked
-    digest = digests[-1]
+    digest, asked = conversation.digests[-1], conversation.asked
     if digest is None:
         raise InvalidMessage(asked.dialect.messages, "must not end with reasoning")
-    call = _Call(tenant, asked, digests, digest, defaults, read_view)
+    call = _Call(tenant, asked, digest, defaults, read_view)
     for attempt in range(TRIES):
-        known = conversation.stored if attempt == 0 else None
-        if known is None:
-            with store.read() as tx:
-                known = known_part(tx, tenant, digests)
-        stored = known.messages if known else 0
-        part = _Part(known, prepare(conversation.messages_from(stored)), digests[stored:])
+        part = _part_of(store, tenant, conversation, conversation.stored if attempt == 0 else None)
+        known = part.known
         try:
             with store.write(shares=len(part.drafts) <= NEWEST) as tx:
                 if attempt:
-                    forget_deleted(tx, tenant, part.digests)
+                    forget_deleted(tx, tenant, part.new_digests)
                 # Two of one conversation take turns from here on.
                 head = None if known is None else paths.open_head(tx, tenant, known.session_id, lock=True)
                 new = _still_new(tx, call, part, head)
@@ -142,7 +137,7 @@ def turn_of(
             # Another request began the same conversation, or deleted it.
             continue
         if turn is not None and path is not None:
-            conversation.keep_place(_place_of(path, len(digests)))
+            conversation.keep_place(_place_of(path, len(part.digests)))
             return turn
     message = "the conversation is changed by other requests at the same time"
     raise Conflict(message)
@@ -155,11 +150,10 @@ def seed_of(asked: AgentRequest, scope: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request, whose it is, and the fingerprints of its messages; `digest` is the last of these."""
+    """A request, whose it is, and the fingerprint of all that it says."""
 
     tenant: str
     asked: AgentRequest
-    digests: Sequence[bytes | None]
     digest: bytes
     defaults: Defaults
     read_view: ReadView
@@ -167,24 +161,64 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is known of a conversation, and what follows that with its fingerprints."""
+    """What is known of a conversation, the messages that follow that, and the fingerprints of the whole."""
 
     known: KnownPart | None
     drafts: Sequence[PreparedMessage]
     digests: Sequence[bytes | None]
 
+    @property
+    def new_digests(self) -> Sequence[bytes | None]:
+        """The fingerprints of the messages that follow."""
+        return self.digests[self.known.messages if self.known else 0 :]
+
+
+def _part_of(store: Store, tenant: str, conversation: Conversation, known: KnownPart | None) -> _Part:
+    """What follows the known part of a conversation, which is looked up unless it is given."""
+    digests = conversation.digests
+    if known is None:
+        with store.read() as tx:
+            known = known_part(tx, tenant, digests)
+    new = conversation.messages_from(known.messages if known else 0)
+    if known is not None and new and new[0].result is not None:
+        with store.read() as tx:
+            digests = _without_other_calls(conversation, known, waiting_calls(tx, known))
+            known = known_part(tx, tenant, digests)
+        new = conversation.messages_from(known.messages if known else 0)
+    return _Part(known, prepare(new), digests)
+
+
+def _without_other_calls(
+    conversation: Conversation, known: KnownPart, waiting: Collection[str]
+) -> Sequence[bytes | None]:
+    """The fingerprints, without those from the last known calls on if `waiting` ones have ids that the request has not.
+
+    Fingerprints leave ids out. A model that repeats a call gives it a new id, and the result answers that one: the
+    request's own calls are stored with it, as a branch.
+    """
+    messages, digests = conversation.messages_from(0)[: known.messages], conversation.digests
+    first = next((at for at, message in reversed([*enumerate(messages)]) if message.calls), known.messages)
+    if {call.id for message in messages[first:] for call in message.calls}.issuperset(waiting):
+        return digests
+    return [*digests[:first], *[None] * (known.messages - first), *digests[known.messages :]]
+
 
 def _still_new(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> _Part | None:
-    """What of a part is new now that its session is locked; None if another session has the conversation."""
+    """What of a part is new now that its session is locked; None if that is to be looked up again.
+
+    So it is if another session has the conversation, or if calls that it has are known now, but not their results.
+    """
     known = part.known
     if known is not None and head is not None and known.at == head.session.at:
         return part
-    found = known_part(tx, call.tenant, call.digests)
+    found = known_part(tx, call.tenant, part.digests)
     if known is None or found is None:
         return part if known is found else None
     more = found.messages - known.messages
     is_same = found.at[:2] == known.at[:2] and more >= 0
-    return _Part(found, part.drafts[more:], part.digests[more:]) if is_same else None
+    drafts = part.drafts[more:]
+    has_results_alone = more > 0 and bool(drafts) and drafts[0].facts.answers is not None
+    return _Part(found, drafts, part.digests) if is_same and not has_results_alone else None
 
 
 def _place_of(path: Path, messages: int) -> KnownPart:
@@ -197,7 +231,7 @@ def _appended(tx: Transaction, call: _Call, part: _Part, head: Path | None) -> P
     if part.drafts:
         done = append_at(tx, path, part.drafts)
         places = [segments.parse_entry_id(entry_id) for entry_id in done.entry_ids]
-        remember(tx, call.tenant, path.session.pk, places, part.digests)
+        remember(tx, call.tenant, path.session.pk, places, part.new_digests)
         seconds = call.defaults.side_call_seconds
         if part.known is None and not call.asked.tools and seconds is not None:
             lifecycle.expire(tx, path.session.pk, tx.now + seconds * 1000)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from foldline.engine.gateway.dialects import DIALECTS, AgentRequest, understood
 from foldline.log.gateway import known, turns
 from foldline.log.gateway.answers import keep_answer
 from foldline.log.gateway.beginnings import Beginnings
+from foldline.log.storage import paths
 from foldline.log.storage.store import Store, Transaction
 from foldline.log.use_cases import lifecycle
 from foldline.log.use_cases.lifecycle import NewSession
@@ -58,6 +60,23 @@ def test_another_line_that_was_stored_meanwhile_stays(store: Store) -> None:
     again = taken(store, asked(*SAID), beginnings=beginnings)
     assert {first.session_id} == {other.session_id, again.session_id}
     assert (other.branch == again.branch, entries_in(store)) == (False, len(SAID) + 2)
+
+
+def test_a_call_that_another_process_stored_meanwhile_with_another_id_is_a_branch(store: Store) -> None:
+    def asked_with(call_id: str, output: str) -> AgentRequest:
+        call = {"type": "tool_use", "id": call_id, "name": "read", "input": {"path": "a.py"}}
+        result = {"type": "tool_result", "tool_use_id": call_id, "content": output}
+        said = [("user", SAID[0]), ("assistant", [call]), ("user", [result])]
+        messages = [{"role": role, "content": content} for role, content in said]
+        return understood(DIALECTS[0], {"model": "nobody/nothing", "max_tokens": 100, "messages": messages})
+
+    beginnings = Beginnings(1 << 20)
+    taken(store, asked(*SAID[:1]), beginnings=beginnings)
+    first = taken(store, asked_with("a", "one"))
+    again = taken(store, asked_with("b", "two"), beginnings=beginnings)
+    assert (again.session_id == first.session_id, again.branch == first.branch) == (True, False)
+    with store.read() as tx:
+        assert paths.open_head(tx, TENANT, again.session_id).open_calls == []
 
 
 def test_a_conversation_whose_session_was_deleted_begins_anew(store: Store) -> None:
