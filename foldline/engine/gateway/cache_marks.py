@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from foldline.engine.formats.contract import Wire
@@ -26,19 +27,32 @@ def marks_in(body: bytes) -> int:
 
 
 def without_marks(wires: Sequence[Any]) -> tuple[list[Any], list[JsonObject]]:
-    """The wire messages without marks, and these. Messages without one are the same objects."""
-    plain: list[Any] = []
+    """The wire messages without marks, and these. Messages without one are the same objects.
+
+    Blocks have marks, and so have the blocks in a tool's result.
+    """
     taken: list[JsonObject] = []
-    for wire in wires:
-        blocks = wire.get("content") if isinstance(wire, dict) else None
-        marks = [mark for mark in map(_mark_of, blocks) if mark] if isinstance(blocks, list) else []
-        if marks and isinstance(blocks, list):
-            taken += marks
-            unmarked = [_without(block) if _mark_of(block) else block for block in blocks]
-            plain.append({**wire, "content": unmarked})
-        else:
-            plain.append(wire)
-    return plain, taken
+
+    def unmarked(block: Any) -> Any:
+        mark = _mark_of(block)
+        if not mark:
+            return block
+        taken.append(mark)
+        return _without(block)
+
+    def plain(block: Any) -> Any:
+        return unmarked(_with_blocks(block, unmarked))
+
+    return [_with_blocks(wire, plain) for wire in wires], taken
+
+
+def _with_blocks(wire: Any, changed: Callable[[Any], Any]) -> Any:
+    """A message or a block with the blocks in it changed; the same object if each stays the same."""
+    blocks = wire.get("content") if isinstance(wire, dict) else None
+    if not isinstance(blocks, list):
+        return wire
+    others = [changed(block) for block in blocks]
+    return wire if all(map(operator.is_, others, blocks)) else {**wire, "content": others}
 
 
 def _mark_of(block: Any) -> JsonObject | None:

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from foldline_api.app import create_app
 
+from foldline.engine.gateway.cache_marks import MOST_MARKS
 from foldline.log.events import Event, GatewayCall, GatewayOutcome
 from foldline.log.storage.store import Limits
 from foldline.settings import Settings
@@ -70,6 +71,22 @@ def test_an_agent_works_on_far_beyond_the_window_and_the_provider_refuses_nothin
     assert {session_of(agent)} == {answer.headers["x-foldline-session"] for answer in agent.answers}
     tokens, in_view = (int(agent.answers[-1].headers[name]) for name in ("x-foldline-tokens", "x-foldline-view-tokens"))
     assert tokens > 1.5 * WINDOW > WINDOW > in_view
+
+
+def test_a_view_has_none_of_the_marks_that_stood_in_results(gateway: str, provider: AgentProvider) -> None:
+    agent = WholeHistoryAgent(gateway, "/v1/messages")
+    agent.say("Read all parts.")
+    agent.work(1)
+    for _ in range(30):
+        (result,) = agent.history[-1]["content"]
+        said = {"type": "text", "text": result["content"]}
+        result["content"] = [{**said, "cache_control": {"type": "ephemeral"}}]
+        newest = agent.history[-1]
+        agent.work(1)
+        newest["content"][0]["content"] = [said]
+    assert int(agent.answers[-1].headers["x-foldline-view-tokens"]) < WINDOW
+    assert max(raw.count(b'"cache_control":') for raw in provider.raw) <= MOST_MARKS
+    assert provider.refusals == 0
 
 
 @pytest.mark.parametrize("path", PATHS)

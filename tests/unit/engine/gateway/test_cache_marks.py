@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from foldline.engine.formats import FORMATS
-from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS, marks_in
+from foldline.engine.gateway.cache_marks import MARK, MOST_MARKS, marks_in, without_marks
 from foldline.engine.gateway.dialects import DIALECTS, understood
 from foldline.engine.messages import Message, Text, user
 from foldline.engine.wire import dumps, loads
@@ -61,3 +61,12 @@ def test_marks_count_wherever_they_are() -> None:
 
 def test_a_caller_without_marks_gets_none() -> None:
     assert marked(shown(marks_before=0, is_marked=False)) == []
+
+
+def test_a_mark_in_a_tools_result_is_no_part_of_what_was_said() -> None:
+    said = {"type": "text", "text": "one"}
+    result = {"type": "tool_result", "tool_use_id": "a", "content": [said, {**said, **MARKED}]}
+    wires = [{"role": "user", "content": [result, {**result, **MARKED}]}, {"role": "user", "content": [said]}]
+    plain, taken = without_marks(wires)
+    assert plain[0]["content"] == [{**result, "content": [said, said]}] * 2
+    assert (plain[1] is wires[1], taken) == (True, [MARKED[MARK]] * 3)
