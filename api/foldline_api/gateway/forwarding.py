@@ -20,6 +20,7 @@ from foldline.engine.errors import CompactionError, InvalidMessage, UnknownModel
 from foldline.engine.gateway.cache_marks import marks_in
 from foldline.engine.gateway.dialects import AgentRequest, Dialect, RequestBody, understood
 from foldline.engine.gateway.recalls import takes_recall, with_recall
+from foldline.engine.models.windows import known_model
 from foldline.engine.overflow import PROVIDERS, Verdict, verdict_of
 from foldline.log.errors import CannotShrink, LimitExceeded, TenantLimitReached
 from foldline.log.events import OTHER, GatewayCall, GatewayOutcome, OverflowReported
@@ -27,7 +28,7 @@ from foldline.log.gateway.beginnings import Beginnings
 from foldline.log.gateway.turns import BOUNDLESS, Defaults, Turn, relieved_turn, take_turn
 from foldline.settings import Settings, variable
 from foldline.telemetry.logs import describe
-from foldline_api.gateway.overdue import PATIENCE_SECONDS, UnderWay
+from foldline_api.gateway.overdue import LAST_PATIENCE_SECONDS, PATIENCE_SECONDS, UnderWay
 from foldline_api.gateway.upstream import Upstreams
 from foldline_api.http.bounds.json_bounds import loads_within
 from foldline_api.http.bounds.pieces import Pieces
@@ -91,8 +92,8 @@ class GatewayRequest:
 class Forwarded:
     """What the provider gets, and the session that it is of; None if the request goes on as it came.
 
-    A request for a model without a known window has `asked` but no `turn`. `offered` is the body before it was written,
-    if it offers the recall tool.
+    A request that was read but got no turn, as of a model without a known window, has `asked` alone. `offered` is the
+    body before it was written, if it offers the recall tool.
     """
 
     body: bytes
@@ -141,11 +142,13 @@ class ProviderRefusal:
 async def forwarded(gateway: Gateway, dialect: Dialect, call: GatewayRequest) -> Forwarded:
     """The view that takes the conversation's place. Whatever goes wrong with it, the request goes on as it came."""
     is_off = GatewayOutcome.OFF in {gateway.settings.gateway, call.request.headers.get(MODE_HEADER)}
-    found = None
+    found, read = None, list[AgentRequest]()
     if not is_off and not gateway.under_way.is_stuck(call.tenant):
         place = _place(gateway.service.places, call)
-        found = await _in_place(gateway.under_way, place, partial(_prepare, gateway, dialect, call))
-    found = found or Forwarded(call.raw, GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW)
+        work = partial(_prepare, gateway, dialect, call, read)
+        found = await _in_place(gateway.under_way, place, work, PATIENCE_SECONDS)
+    outcome = GatewayOutcome.OFF if is_off else GatewayOutcome.TOO_SLOW
+    found = found or Forwarded(call.raw, outcome, next(iter(read), None))
     _publish(gateway, found)
     return found
 
@@ -159,13 +162,18 @@ async def forwarded_again(
     """
     if gateway.settings.gateway != "on":
         return None
+    work = partial(_after_refusal, gateway, call, refused, refusal)
     # A conversation that is stored is not read again.
-    place = nullcontext() if refused.turn else _place(gateway.service.places, call)
-    return await _in_place(gateway.under_way, place, partial(_after_refusal, gateway, call, refused, refusal))
+    if refused.turn:
+        return await _in_place(gateway.under_way, nullcontext(), work, PATIENCE_SECONDS)
+    return await _in_place(gateway.under_way, _place(gateway.service.places, call), work, LAST_PATIENCE_SECONDS)
 
 
 async def _in_place(
-    under_way: UnderWay, place: AbstractAsyncContextManager[None], work: Callable[[IsAwaited], Found]
+    under_way: UnderWay,
+    place: AbstractAsyncContextManager[None],
+    work: Callable[[IsAwaited], Found],
+    patience_seconds: float,
 ) -> Found | None:
     """What the work gives, in a thread; None if it takes too long, or if too many large requests wait.
 
@@ -185,7 +193,7 @@ async def _in_place(
 
     task = under_way.tasks.started(in_place())
     try:
-        done, _ = await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+        done, _ = await asyncio.wait([task], timeout=patience_seconds)
         return task.result() if done else None
     finally:
         given_up.set()
@@ -205,7 +213,10 @@ def _publish(gateway: Gateway, sent: Forwarded) -> None:
     gateway.service.store.publish(GatewayCall(sent.outcome, *tokens))
 
 
-def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaited: IsAwaited) -> Forwarded:
+def _prepare(
+    gateway: Gateway, dialect: Dialect, call: GatewayRequest, read: list[AgentRequest], is_awaited: IsAwaited
+) -> Forwarded:
+    """The view, or what came. The request is added to `read` before its turn is taken, which may take too long."""
     try:
         body = loads_within(call.raw, gateway.settings)
     except (ValueError, LimitExceeded):
@@ -214,6 +225,7 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
     try:
         with gateway.under_way.one(call.tenant):
             asked = understood(dialect, body, marks_in(call.raw))
+            read.append(asked)
             return _with_view(gateway.settings, call, asked, _turn(gateway, call, asked, is_awaited))
     except (InvalidMessage, LimitExceeded):
         return Forwarded(call.raw, GatewayOutcome.NOT_UNDERSTOOD)
@@ -222,10 +234,10 @@ def _prepare(gateway: Gateway, dialect: Dialect, call: GatewayRequest, is_awaite
         return Forwarded(call.raw, GatewayOutcome.NO_VIEW, asked)
     except (CompactionError, TenantLimitReached) as error:
         logger.info("no view for a request of the gateway: %s", error)
-        return Forwarded(call.raw, GatewayOutcome.NO_VIEW)
+        return Forwarded(call.raw, GatewayOutcome.NO_VIEW, asked)
     except Exception as error:  # noqa: BLE001 - a failure of ours never fails a call
         logger.warning("the gateway let a request pass: %s", describe(error))
-        return Forwarded(call.raw, GatewayOutcome.FAILED)
+        return Forwarded(call.raw, GatewayOutcome.FAILED, asked)
 
 
 @lru_cache(maxsize=256)
@@ -303,7 +315,7 @@ def _shortened(
             turn = refused.turn or _whole_turn(gateway, call, asked, is_awaited)
             relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
         smaller = _with_view(gateway.settings, call, asked, relieved)
-    except CannotShrink as error:
+    except (CannotShrink, CompactionError, TenantLimitReached) as error:
         logger.info("a refused request of the gateway cannot be made shorter: %s", error)
         return None
     except Exception as error:  # noqa: BLE001 - the caller gets the refusal
@@ -313,6 +325,6 @@ def _shortened(
 
 
 def _whole_turn(gateway: Gateway, call: GatewayRequest, asked: AgentRequest, is_awaited: IsAwaited) -> Turn:
-    """The turn of a model without a known window, with what was refused: all of the history, as it came."""
-    turn = _turn(gateway, call, asked, is_awaited, BOUNDLESS)
+    """The turn of a request that had none, with what was refused: all of the history, as it came."""
+    turn = _turn(gateway, call, asked, is_awaited, None if known_model(asked.model) else BOUNDLESS)
     return replace(turn, view_tokens=turn.tokens)

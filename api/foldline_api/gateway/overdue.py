@@ -11,6 +11,8 @@ from foldline_api.detached import Detached
 
 # For so long a request waits for its view; then it goes on as it came.
 PATIENCE_SECONDS: Final = 5.0
+# For so long a request that was refused for its length waits for its first view; then the refusal is its answer.
+LAST_PATIENCE_SECONDS: Final = 30.0
 # With one, a single huge request would take the views of all others.
 MOST_OVERDUE: Final = 3
 

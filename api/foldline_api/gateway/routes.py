@@ -225,7 +225,8 @@ async def _refused(gateway: Gateway, call: GatewayRequest, sent: Forwarded, answ
         ClientDisconnect: the caller left.
     """
     raw = await _read(gateway, call, answer)
-    again = await forwarded_again(gateway, call, sent, ProviderRefusal(answer.status_code, _text_of(answer, raw)))
+    refusal = ProviderRefusal(answer.status_code, _text_of(answer, raw))
+    again = await _while_awaited(call.request, partial(forwarded_again, gateway, call, sent, refusal))
     if again is None:
         return whole(answer, raw, sent.headers)
     try:
