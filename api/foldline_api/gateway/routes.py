@@ -25,9 +25,10 @@ from foldline_api.gateway.forwarding import (
     forwarded_again,
 )
 from foldline_api.gateway.hearing import Hearing
+from foldline_api.gateway.late_refusals import LateRefusals, Second, may_be_refused_late
 from foldline_api.gateway.recalling import Recalling
 from foldline_api.gateway.refusals import PREFIXES, error_like, refusal, upstream_of
-from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, whole
+from foldline_api.gateway.upstream import Headers, Outgoing, UpstreamFailed, passing, read_whole, streaming, whole
 from foldline_api.http.auth import KEY_HEADER
 from foldline_api.http.known_keys import LOCAL
 from foldline_api.http.problems import BodiesFull, BodyTooLarge, BodyTooSlow, Forbidden
@@ -109,12 +110,34 @@ async def _answered(gateway: Gateway, call: GatewayRequest, sent: Forwarded, ans
         UpstreamFailed: the answer broke off before any of it was passed on.
     """
     tenant, asked, turn, offered = call.tenant, sent.asked, sent.turn, sent.offered
-    if asked is None or turn is None or not answer.is_success:
+    if asked is None or not answer.is_success:
         return passing(answer, sent.headers)
-    if offered is None:
-        return passing(answer, sent.headers, Hearing(gateway, tenant, sent, answer))
-    send, read = partial(_sent, gateway, call), partial(_read, gateway, call)
-    return await Recalling(gateway, tenant, sent, asked, turn, offered, send, read).answered(answer)
+    if turn is not None and offered is not None:
+        send, read = partial(_sent, gateway, call), partial(_read, gateway, call)
+        return await Recalling(gateway, tenant, sent, asked, turn, offered, send, read).answered(answer)
+    hearing = Hearing(gateway, tenant, sent, answer)
+    if may_be_refused_late(answer):
+        late = LateRefusals(answer, hearing, partial(_second, gateway, call, sent))
+        return streaming(answer, sent.headers, late.chunks(), late.keep)
+    return passing(answer, sent.headers, hearing if turn else None)
+
+
+async def _second(gateway: Gateway, call: GatewayRequest, sent: Forwarded, failure: str) -> Second | None:
+    """The answer to what is sent after a failure in a stream that began well; None if there is none, or a refusal.
+
+    If the caller leaves before, this is cancelled with the stream.
+    """
+    again = await forwarded_again(gateway, call, sent, ProviderRefusal(HTTPStatus.OK, failure))
+    if again is None:
+        return None
+    try:
+        answer = await gateway.upstreams.send(_outgoing(call, again.body))
+    except UpstreamFailed:
+        return None
+    if answer.is_success:
+        return Second(answer, Hearing(gateway, call.tenant, again, answer))
+    await answer.aclose()
+    return None
 
 
 async def _pass_by_headers(gateway: Gateway, request: Request) -> Response:
@@ -144,11 +167,15 @@ async def _sent(gateway: Gateway, call: GatewayRequest, body: bytes, *, is_read:
         UpstreamFailed: there is none.
         ClientDisconnect: the caller left.
     """
+    outgoing = _outgoing(call, body, is_read=is_read)
+    return await _while_awaited(call.request, partial(gateway.upstreams.send, outgoing))
+
+
+def _outgoing(call: GatewayRequest, body: bytes, *, is_read: bool = True) -> Outgoing:
     request = call.request
     query: bytes = request.scope["query_string"]
     headers = _with_readable_encodings(_headers(request)) if is_read else _headers(request)
-    outgoing = Outgoing(call.upstream, request.method, call.path, query, headers, body)
-    return await _while_awaited(request, partial(gateway.upstreams.send, outgoing))
+    return Outgoing(call.upstream, request.method, call.path, query, headers, body)
 
 
 async def _read(gateway: Gateway, call: GatewayRequest, answer: httpx.Response) -> bytes:

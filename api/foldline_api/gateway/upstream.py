@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import aclosing
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -131,9 +131,18 @@ class Listener(Protocol):
 def passing(answer: httpx.Response, added: Mapping[str, str], listener: Listener | None = None) -> Response:
     """The provider's answer as it comes, with our headers added."""
     if listener is None:
-        return _like(StreamingResponse(_bytes_of(answer), answer.status_code), answer, added)
+        return _like(StreamingResponse(bytes_of(answer), answer.status_code), answer, added)
     body = _bytes_heard(answer, listener)
     return _like(StreamingResponse(body, answer.status_code, background=BackgroundTask(listener.keep)), answer, added)
+
+
+def streaming(
+    answer: httpx.Response, added: Mapping[str, str], chunks: AsyncIterator[bytes], keep: Callable[[], None]
+) -> Response:
+    """These bytes as the provider's answer, however many; `keep` is called once the caller has all of them."""
+    response = _like(StreamingResponse(chunks, answer.status_code, background=BackgroundTask(keep)), answer, added)
+    response.raw_headers = [header for header in response.raw_headers if header[0].lower() != b"content-length"]
+    return response
 
 
 async def read_whole(answer: httpx.Response, most_bytes: int) -> bytes:
@@ -144,7 +153,7 @@ async def read_whole(answer: httpx.Response, most_bytes: int) -> bytes:
     """
     read = bytearray()
     try:
-        async with aclosing(_bytes_of(answer)) as chunks:
+        async with aclosing(bytes_of(answer)) as chunks:
             async for chunk in chunks:
                 read += chunk
                 if len(read) > most_bytes:
@@ -167,7 +176,8 @@ def _like(response: Response, answer: httpx.Response, added: Mapping[str, str]) 
     return response
 
 
-async def _bytes_of(answer: httpx.Response) -> AsyncGenerator[bytes, None]:
+async def bytes_of(answer: httpx.Response) -> AsyncGenerator[bytes, None]:
+    """The bytes of an answer as they come; it is closed at the end."""
     try:
         async for chunk in answer.aiter_raw():
             yield chunk
@@ -176,7 +186,7 @@ async def _bytes_of(answer: httpx.Response) -> AsyncGenerator[bytes, None]:
 
 
 async def _bytes_heard(answer: httpx.Response, listener: Listener) -> AsyncIterator[bytes]:
-    async with aclosing(_bytes_of(answer)) as chunks:
+    async with aclosing(bytes_of(answer)) as chunks:
         async for chunk in chunks:
             listener.hear(chunk)
             yield chunk

@@ -80,14 +80,15 @@ class BoundedProtocol(HttpToolsProtocol):
         # Of requests that follow at once, it may not be this one whose body is still on its way.
         if self.cycle.response_complete and self.cycle.more_body:
             self._await_head()
+        self._await_reading()
 
     def pause_writing(self) -> None:
         super().pause_writing()
         self._await_reading()
 
     def resume_writing(self) -> None:
-        self._end_reading()
         super().resume_writing()
+        self._await_reading()
 
     def _await_head(self) -> None:
         if self._head_due is None:
@@ -95,7 +96,10 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _await_reading(self, unread_bytes: int | None = None) -> None:
         """Look again later whether less waits to be read than `unread_bytes`, as has to be the case now."""
+        self._end_reading()
         waiting_bytes = self.transport.get_write_buffer_size()
+        if not waiting_bytes:
+            return
         if unread_bytes is not None and waiting_bytes >= unread_bytes:
             self.transport.abort()
             return

@@ -67,14 +67,20 @@ class ApiRequest:
         return self.caller.tenant
 
     async def in_thread(self, work: Callable[..., T], *given: Any) -> T:
-        """What `work` returns, done in a thread; of these, no tenant takes all, and few have large bodies.
+        """What `work` returns, done in a thread; of these, no tenant takes all."""
+        async with self.service.places.for_small(self.caller):
+            return await run_in_threadpool(work, *given)
+
+    async def with_body_in_thread(self, work: Callable[..., T], *given: Any) -> T:
+        """The same for work on the body; of these, few have a large one.
 
         Raises:
             TooManyLarge: the body is large, and as many such requests of the tenant wait as may.
         """
         places = self.service.places
-        is_large = places.is_large(self.pieces)
-        async with places.large.one(self.tenant) if is_large else places.for_small(self.caller):
+        if not places.is_large(self.pieces):
+            return await self.in_thread(work, *given)
+        async with places.large.one(self.tenant):
             return await run_in_threadpool(work, *given)
 
     def note(self, tx: Transaction, action: AuditedAction, object_id: str | None = None) -> None:

@@ -44,7 +44,7 @@ def _in_thread(endpoint: Callable[..., Response]) -> Callable[..., Awaitable[Res
     @wraps(endpoint)
     async def endpoint_in_thread(**given: Any) -> Response:
         (incoming,) = (value for value in given.values() if isinstance(value, ApiRequest))
-        return await incoming.in_thread(partial(endpoint, **given))
+        return await incoming.with_body_in_thread(partial(endpoint, **given))
 
     return endpoint_in_thread
 

@@ -47,7 +47,7 @@ async def compact_session(session_id: str, incoming: FromRequest) -> Response:
 
     With `Prefer: wait=N`, the answer waits up to N seconds for the job of the summary.
     """
-    answer = await incoming.in_thread(_compact, incoming, session_id)
+    answer = await incoming.with_body_in_thread(_compact, incoming, session_id)
     seconds, watch = incoming.wait_seconds, incoming.service.watch
     if answer.status != HTTPStatus.ACCEPTED or not seconds or not watch.has_room(incoming.tenant):
         return to_response(answer)

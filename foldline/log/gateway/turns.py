@@ -183,7 +183,7 @@ def _part_of(store: Store, tenant: str, conversation: Conversation, known: Known
     if known is not None and new and new[0].result is not None:
         with store.read() as tx:
             digests = _without_other_calls(conversation, known, waiting_calls(tx, known))
-            known = known_part(tx, tenant, digests)
+            known = known if digests is conversation.digests else known_part(tx, tenant, digests)
         new = conversation.messages_from(known.messages if known else 0)
     return _Part(known, prepare(new), digests)
 

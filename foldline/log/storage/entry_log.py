@@ -201,6 +201,8 @@ def rows_in(
     for batch in batches:
         chosen = and_(_in_segments(session, batch), *_of_kinds(kinds))
         left = None if limit is None else limit - len(rows)
+        if left == 0:
+            break
         rows += tx.execute(select(*columns).where(chosen).order_by(ENTRY.c.seq).limit(left)).all()
     return rows
 

@@ -142,9 +142,12 @@ def test_bodies_that_wait_leave_room_for_small_ones_and_for_other_tenants(patien
 
 
 def test_large_requests_beyond_those_that_may_wait_are_refused_at_once(roomy: Api) -> None:
+    # A refusal takes half a second.
+    longer = {**LONG, "messages": LONG["messages"] * 4}
+
     def compacted(key: dict[str, str]) -> tuple[int, float, str | None]:
         began = monotonic()
-        answer = roomy.client.post("/compact", json=LONG, headers=key)
+        answer = roomy.client.post("/compact", json=longer, headers=key)
         if answer.status_code == 503:
             assert problem_of(answer)["name"] == "unavailable"
             assert limit_of(answer) == ("large_requests_waiting", 0, "FOLDLINE_LARGE_REQUESTS_WAITING")

@@ -107,11 +107,13 @@ def responses_turn(address: str, history: list[Any], *, is_streamed: bool) -> st
     return str(json.loads(call.arguments)["path"])
 
 
+@pytest.mark.parametrize("refuses_late", [False, True], ids=["at once", "in the stream"])
 @pytest.mark.parametrize("turn", [messages_turn, chat_turn, responses_turn])
 def test_a_loop_of_tools_goes_on_beyond_the_window_and_sees_no_refusal(
-    gateway: str, provider: AgentProvider, turn: Callable[..., str]
+    gateway: str, provider: AgentProvider, turn: Callable[..., str], *, refuses_late: bool
 ) -> None:
-    history: list[Any] = [{"role": "user", "content": f"Read all parts, by {turn.__name__}."}]
+    provider.refuses_late = refuses_late
+    history: list[Any] = [{"role": "user", "content": f"Read all parts, by {turn.__name__}, {refuses_late}."}]
     before = len(provider.requests)
     paths = [turn(gateway, history, is_streamed=bool(number % 2)) for number in range(TURNS)]
     assert provider.refusals == 0

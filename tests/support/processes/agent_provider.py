@@ -32,7 +32,8 @@ class AgentProvider:
     """`requests` are the bodies that came, `raw` their bytes, `headers` theirs, and `invalid` the rules they broke.
 
     `said` are the answers as they are without streaming, by their bytes. `work` is for an agent with tools of its own.
-    What is longer than its `window` is refused with `refusal_status`; it counts `scale` tokens for one of Foldline's.
+    What is longer than its `window` is refused with `refusal_status`, or in a stream that began well if it
+    `refuses_late`; it counts `scale` tokens for one of Foldline's.
     `before_answer` is called with the number of each answer. Where a tool named recall is offered, the next answers ask
     it for `recalls`. What it `rejects` gets this status and text. While there is a `failure`, a status and a body, that
     is the answer to everything.
@@ -47,6 +48,7 @@ class AgentProvider:
     failure: tuple[int, bytes] | None = None
     url: str = ""
     refusal_status: int = 400
+    refuses_late: bool = False
     refusals: int = 0
     calls: int = 0
     largest: int = 0
@@ -82,6 +84,8 @@ class AgentProvider:
         self.largest, self.newest = max(self.largest, used), used
         if used > self.window:
             self.refusals += 1
+            if self.refuses_late and body.get("stream"):
+                return 200, late_refusal(path, api.error(self.window, used)), "text/event-stream"
             return self.refusal_status, json.dumps(api.error(self.window, used)).encode(), "application/json"
         number = next(self._numbers)
         self.before_answer(number)
@@ -103,6 +107,21 @@ class AgentProvider:
         made = None if work is None else call_of(tools or [], number, work)
         self.calls += made is not None
         return number, used, "All parts are read." if made is None else f"I read part {number}.", made
+
+
+def late_refusal(path: str, error: Json) -> bytes:
+    """The stream of a provider that began to answer before it counted."""
+    if not path.endswith("/responses"):
+        return b": is counting\n\nevent: error\ndata: %s\n\n" % json.dumps(error).encode()
+    begun = {"id": "resp_1", "status": "in_progress", "output": []}
+    events: list[Json] = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.in_progress", "response": begun},
+        {"type": "response.failed", "response": {**begun, "status": "failed", **error}},
+    ]
+    return b"".join(
+        b"event: %s\ndata: %s\n\n" % (event["type"].encode(), json.dumps(event).encode()) for event in events
+    )
 
 
 def _system(system: Any) -> str | None:

@@ -90,7 +90,7 @@ def _anthropic_answer(answer: Mapping[str, Any]) -> ProviderAnswer:
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     text = next((block.get("content") for block in blocks if block.get("type") == "compaction"), None)
     usage = answer.get("usage")
-    calls = usage.get("iterations", [usage]) if isinstance(usage, dict) else None
+    calls = (usage.get("iterations") or [usage]) if isinstance(usage, dict) else None
     used = _sums([call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else [])
     if answer.get("stop_reason") != "compaction" or not isinstance(text, str):
         return ProviderAnswer((), None, used)

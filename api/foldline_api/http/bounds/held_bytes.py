@@ -9,6 +9,7 @@ from typing import Final
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
+from foldline_api.http.bounds.patience import READING
 from foldline_api.http.problems import BodiesFull, problem
 
 # What every request and answer may have. The server reads so much of a body before anyone asks for it, and lets so much
@@ -38,7 +39,8 @@ class HeldBytes:
 class HeldAnswer:
     """One answer, which counts from its beginning until its client has read most of it, if it says how long it is.
 
-    A tenant's first one has room in any case. `is_refused`: there was none for it, and a 503 was sent instead.
+    A tenant's first one has room in any case, and so has one that may follow a change. `is_refused`: there was none for
+    it, and a 503 was sent instead.
     """
 
     scope: Scope
@@ -64,13 +66,17 @@ class HeldAnswer:
         size = int(Headers(raw=message["headers"]).get("content-length", 0))
         if size <= SMALL_BYTES:
             await self.to_client(message)
-        elif self.held.by_tenant[self.tenant] and not self.held.has_room(self.tenant, size):
+        elif not self._has_room(size):
             self.is_refused = True
             await problem(BodiesFull(self.held.most))(self.scope, self.receive, self.to_client)
         else:
             self.held.by_tenant[self.tenant] += size
             self.counted = size
             await self.to_client(message)
+
+    def _has_room(self, size: int) -> bool:
+        is_first = not self.held.by_tenant[self.tenant]
+        return is_first or self.scope["method"] not in READING or self.held.has_room(self.tenant, size)
 
     def release(self) -> None:
         """Hold nothing of it any more."""
