@@ -35,7 +35,8 @@ class Forked:
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
-        self._reader = line.makefile("r")
+        # Without a buffer: what it had read ahead, `select` would wait for.
+        self._reader = line.makefile("rb", buffering=0)
         self.pid = int(self._reader.readline())
         self.returncode: int | None = None
 
