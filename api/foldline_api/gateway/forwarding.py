@@ -309,9 +309,10 @@ def _shortened(
     asked, store = refused.asked, gateway.service.store
     if asked is None:
         return None
+    patience = PATIENCE_SECONDS if refused.turn else LAST_PATIENCE_SECONDS
     try:
         store.publish(OverflowReported(verdict.provider if verdict.provider in PROVIDERS else OTHER))
-        with gateway.under_way.one(call.tenant):
+        with gateway.under_way.one(call.tenant, patience):
             turn = refused.turn or _whole_turn(gateway, call, asked, is_awaited)
             relieved = relieved_turn(store, call.tenant, turn, verdict, gateway.service.views.messages_at)
         smaller = _with_view(gateway.settings, call, asked, relieved)

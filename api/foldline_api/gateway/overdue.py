@@ -21,21 +21,20 @@ class UnderWay:
     """What threads do for requests now, such as waiting for a database that is frozen; `tasks` wait for them."""
 
     def __init__(self) -> None:
-        self._begun: dict[object, tuple[str, float]] = {}
+        self._due: dict[object, tuple[str, float]] = {}
         self.tasks = Detached("foldline-gateway")
 
     @contextmanager
-    def one(self, tenant: str) -> Iterator[None]:
-        """The work of one request, in the thread that does it."""
+    def one(self, tenant: str, patience_seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
+        """The work of one request, in the thread that does it; somebody waits for it for so long."""
         mark = object()
-        self._begun[mark] = (tenant, monotonic())
+        self._due[mark] = (tenant, monotonic() + patience_seconds)
         try:
             yield
         finally:
-            del self._begun[mark]
+            del self._due[mark]
 
     def is_stuck(self, tenant: str) -> bool:
         """Whether several of a tenant's requests have gone on without what is still being done for them."""
-        overdue = monotonic() - PATIENCE_SECONDS
-        begun = list(self._begun.values())
-        return sum(who == tenant and when < overdue for who, when in begun) >= MOST_OVERDUE
+        now, begun = monotonic(), list(self._due.values())
+        return sum(who == tenant and due < now for who, due in begun) >= MOST_OVERDUE
