@@ -93,7 +93,7 @@ def test_a_worker_that_is_killed_in_a_long_summary_loses_only_the_chunks_that_we
 ) -> None:
     at_once, leaves = 3, 40
     settings = {
-        "FOLDLINE_LEASE_SECONDS": str(LEASE_SECONDS),
+        "FOLDLINE_LEASE_SECONDS": str(2 * LEASE_SECONDS),
         "FOLDLINE_SWEEP_SECONDS": "1",
         "FOLDLINE_SUMMARIZER_WINDOW": "4000",
         "FOLDLINE_SUMMARIZER_CONCURRENCY": str(at_once),
