@@ -32,7 +32,7 @@ IDLE_PERCENT: Final = 20.0
 IDLE_SECONDS_MAX: Final = 60.0
 # An agent does something between two appends.
 BETWEEN_SECONDS: Final = 0.005
-# A p99 of four seconds is of the few slowest of some hundred appends: the median of three moved by a half.
+# In four seconds a few slow appends decide the p99: the median of three rounds moved by half between runs.
 ROUNDS: Final = 5
 BOUND: Final = 2.0
 QUIET: Final = "p99 without the attack"
