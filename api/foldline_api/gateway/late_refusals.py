@@ -6,6 +6,7 @@ is an answer is held back until the first event that says more.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from foldline_api.gateway.upstream import bytes_of
 # Events before the first that says more.
 PING: Final = "ping"
 _QUIET: Final = frozenset({"response.created", "response.queued", "response.in_progress", PING})
+# The blank line that ends an event.
+_END: Final = re.compile(rb"\n\r?\n|\r\r")
 _FAILED: Final = frozenset({"error", "response.failed"})
 # A beginning of more bytes is passed on: the first events repeat what was asked for, with all tools.
 _MOST_BYTES: Final = 1 << 20
@@ -58,8 +61,8 @@ class LateRefusals:
         async with aclosing(bytes_of(self.answer)) as source:
             try:
                 async for chunk in source:
-                    held += chunk
-                    events = _events_in(held)
+                    known, held = len(held), held + chunk
+                    events = _events_in(held, known)
                     first = next((event for event in events if not _is_quiet(event)), None)
                     if first is not None or len(held) > _MOST_BYTES:
                         break
@@ -91,8 +94,11 @@ class LateRefusals:
         return chunk
 
 
-def _events_in(held: bytes) -> list[ServerSentEvent]:
-    """The complete events; comments are none."""
+def _events_in(held: bytes, known: int) -> list[ServerSentEvent]:
+    """The complete events, if one has ended since so many bytes were `known`; comments are none."""
+    if not _END.search(held, max(0, known - 3)):
+        # A long event that comes in many pieces is not parsed for each.
+        return []
     stream = httpx.Response(200, headers={"content-type": EVENT_STREAM}, content=held)
     return [event for event in EventSource(stream).iter_sse() if event.data]
 
