@@ -226,7 +226,7 @@ def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, sum
     """
     kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
     return {
-        "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path), kept),
+        "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path, since=kept), kept),
         "details": _details(tx, path, after, last, summary),
         "from_hook": summary.from_hook,
     }

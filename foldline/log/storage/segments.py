@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Select, bindparam, select
 
 from foldline.engine.edits import Edit
 from foldline.log.errors import NotFound
@@ -27,23 +27,33 @@ class Segment:
 # A number too large for its column would be a database error instead of an unknown id.
 LONGEST_NUMBER: Final = 9
 
-# A branch has a higher number than its parent, so one query finds all branches of a path.
-_OLDER_BRANCHES: Final = select(BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq).where(
-    BRANCH.c.session_pk == bindparam("pk"), BRANCH.c.branch < bindparam("number")
-)
+
+def _ancestors() -> Select[Any]:
+    """The branches that a path goes through before its own, newest first, as far back as it has entries from a seq on.
+
+    However many branches a session has, they are found by their keys.
+    """
+    columns = (BRANCH.c.branch, BRANCH.c.parent, BRANCH.c.left_seq)
+    at = BRANCH.c.session_pk == bindparam("pk")
+    found = select(*columns).where(at, BRANCH.c.branch == bindparam("number")).cte("ancestor", recursive=True)
+    are_wanted = found.c.left_seq >= bindparam("since")
+    found = found.union_all(select(*columns).where(at, BRANCH.c.branch == found.c.parent, are_wanted))
+    # A branch has a higher number than its parent.
+    return select(found).order_by(found.c.branch.desc())
 
 
-def segments(tx: Transaction, path: Path) -> list[Segment]:
-    """The path's segments, oldest first."""
+_ANCESTORS: Final = _ancestors()
+
+
+def segments(tx: Transaction, path: Path, *, since: int = 0) -> list[Segment]:
+    """The path's segments, oldest first; of those that are over before the seq `since`, there may be none."""
     found = [Segment(path.branch, path.left_seq + 1, path.leaf_seq)]
-    parent, left_seq = path.parent, path.left_seq
-    if parent is not None:
-        rows = tx.execute(_OLDER_BRANCHES, {"pk": path.session.pk, "number": path.branch})
-        older = {number: (its_parent, its_left_seq) for number, its_parent, its_left_seq in rows}
-        while parent is not None:
-            its_parent, its_left_seq = older[parent]
-            found.append(Segment(parent, its_left_seq + 1, left_seq))
-            parent, left_seq = its_parent, its_left_seq
+    if path.parent is not None and path.left_seq >= since:
+        last = path.left_seq
+        number = {"pk": path.session.pk, "number": path.parent, "since": since}
+        for branch, _, left_seq in tx.execute(_ANCESTORS, number):
+            found.append(Segment(branch, left_seq + 1, last))
+            last = left_seq
     return [segment for segment in reversed(found) if segment.first <= segment.last]
 
 

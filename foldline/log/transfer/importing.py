@@ -208,7 +208,7 @@ class _Importing:
         """
         live = entry_log.live_edits(self._tx, path)
         start = max((edit.last for edit in live.condensed), default=BEFORE_ALL) + 1
-        parts = segments.clipped(segments.segments(self._tx, path), [(start, path.leaf_seq)])
+        parts = segments.clipped(segments.segments(self._tx, path, since=start), [(start, path.leaf_seq)])
         first_kept = self._first_kept(path, entry, parts)
         kept = next(self._facts_in(segments.clipped(parts, [(first_kept, path.leaf_seq)])), None)
         until = kept.unit if kept else path.leaf_seq

@@ -18,6 +18,7 @@ from foldline.engine.wire import DEPTH_MAX
 from foldline.log.compaction.compactions import Compaction
 from foldline.log.compaction.summary_request import SummaryRequest
 from foldline.log.errors import Conflict, NotFound
+from foldline.log.storage import segments
 from foldline.log.storage.entry_log import SUMMARY_FACTS_KEY
 from foldline.log.storage.store import Store
 from foldline.log.transfer.exporting import export_session
@@ -265,6 +266,18 @@ def test_a_compaction_costs_the_same_however_much_it_keeps(store: Store, first_k
 
     calls(8)
     assert calls(200) < 6 * calls(50)
+
+
+def test_the_way_to_the_root_costs_the_same_however_many_branches_leave_it(store: Store) -> None:
+    def calls(count: int) -> int:
+        branches = [chain(user(f"u{number}"), after="root") for number in range(count)]
+        file = file_of([*chain(user("root")), *(each for branch in branches for each in branch)])
+        scene = Imported(store, id=f"s{count}", file=file)
+        with store.read() as tx:
+            return calls_in(lambda: segments.segments(tx, scene.path))
+
+    calls(8)
+    assert calls(200) < 2 * calls(10)
 
 
 def test_an_export_takes_as_many_statements_however_many_branches_there_are(store: Store) -> None:
