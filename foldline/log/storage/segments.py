@@ -39,7 +39,7 @@ def _ancestors() -> Select[Any]:
     are_wanted = found.c.left_seq >= bindparam("since")
     found = found.union_all(select(*columns).where(at, BRANCH.c.branch == found.c.parent, are_wanted))
     # A branch has a higher number than its parent.
-    return select(found).order_by(found.c.branch.desc())
+    return select(found.c.branch, found.c.left_seq).order_by(found.c.branch.desc())
 
 
 _ANCESTORS: Final = _ancestors()
@@ -50,8 +50,8 @@ def segments(tx: Transaction, path: Path, *, since: int = 0) -> list[Segment]:
     found = [Segment(path.branch, path.left_seq + 1, path.leaf_seq)]
     if path.parent is not None and path.left_seq >= since:
         last = path.left_seq
-        number = {"pk": path.session.pk, "number": path.parent, "since": since}
-        for branch, _, left_seq in tx.execute(_ANCESTORS, number):
+        wanted = {"pk": path.session.pk, "number": path.parent, "since": since}
+        for branch, left_seq in tx.execute(_ANCESTORS, wanted):
             found.append(Segment(branch, left_seq + 1, last))
             last = left_seq
     return [segment for segment in reversed(found) if segment.first <= segment.last]
