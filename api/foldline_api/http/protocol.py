@@ -92,7 +92,16 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         if self._head_due is None:
-            self._head_due = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._head_due = self.loop.call_later(HEAD_SECONDS, self._end_without_head)
+
+    def _end_without_head(self) -> None:
+        self._head_due = None
+        # There is no cycle before the first request.
+        if getattr(self.cycle, "response_complete", True):
+            self.transport.close()
+        else:
+            # Headers behind a request that is not answered yet may be held back until it is.
+            self._await_head()
 
     def _await_reading(self, unread_bytes: int | None = None) -> None:
         """Look again later whether less waits to be read than `unread_bytes`, as has to be the case now."""

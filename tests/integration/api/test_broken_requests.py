@@ -112,6 +112,25 @@ def test_a_connection_on_which_no_headers_come_is_closed(
     assert answers_to(api, [before, sent]) == [b"200"] * bool(before)
 
 
+@pytest.mark.parametrize(("rest", "answers"), [(b"\r\n", [b"202", b"200", b"200"]), (b"", [b"202", b"200"])])
+def test_headers_behind_a_request_that_waits_have_to_come_once_it_is_answered(
+    api: Api, monkeypatch: pytest.MonkeyPatch, rest: bytes, answers: list[bytes]
+) -> None:
+    monkeypatch.setattr("foldline_api.http.protocol.HEAD_SECONDS", 0.3)
+    session = api.session()
+    for number in range(4):
+        api.say(session, user(f"Note {number}. " * 200))
+
+    def pieces() -> Iterator[bytes]:
+        # Nobody works on jobs here: the first one waits for a second.
+        yield f"POST {session}/compact HTTP/1.1\r\nHost: localhost\r\nPrefer: wait=1\r\n\r\n".encode()
+        yield GET + b"\r\n" + GET + b"Connection: close\r\n"
+        sleep(1.1)
+        yield rest
+
+    assert answers_to(api, pieces()) == answers
+
+
 @pytest.mark.parametrize("sent", [b"", b"{"])
 def test_the_rest_of_a_body_that_was_answered_already_has_to_come(
     api: Api, monkeypatch: pytest.MonkeyPatch, sent: bytes
