@@ -17,7 +17,6 @@ from foldline_api.http.request import ApiRequest, FromRequest
 from foldline_api.http.responses import (
     JsonAnswer,
     json_response,
-    page_response,
     position_of,
     rest_response,
     to_response,
@@ -53,13 +52,13 @@ def create_session(incoming: FromRequest) -> Response:
 def list_sessions(
     incoming: FromRequest, cursor: Cursor = None, limit: Limit = 50, order: Order = "created"
 ) -> Response:
-    """List the sessions, oldest first, or on one page those that got a message last."""
+    """List the sessions, oldest first, or on one page those that got a message last; fewer where they are large."""
     if order == "last_message":
         return _last_spoken(incoming, cursor, limit)
     after = position_of(incoming, cursor)
     with incoming.service.store.read() as tx:
-        found = lifecycle.list_sessions(tx, incoming.tenant, after, limit + 1)
-    return page_response(incoming, found, limit, lambda path: path.session.pk, serializers.session_json)
+        page = lifecycle.list_sessions(tx, incoming.tenant, after, limit)
+    return rest_response(incoming, page.items, page.next_position, serializers.session_json)
 
 
 def _last_spoken(incoming: ApiRequest, cursor: str | None, limit: int) -> Response:

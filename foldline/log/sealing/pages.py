@@ -14,6 +14,8 @@ from foldline.log.storage.store import Store
 # A page has so many rows and bytes at the most, or one row that is larger.
 ROWS_AT_ONCE: Final = 100
 PAGE_BYTES: Final = 1 << 20
+# An answer with a list has so many bytes of what was said at the most, or one item that is larger.
+LIST_BYTES: Final = 8 << 20
 
 
 def sealed_columns(table: Table) -> list[Column[Any]]:

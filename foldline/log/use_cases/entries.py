@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
@@ -13,16 +13,13 @@ from foldline.engine.messages import Message, result_text
 from foldline.engine.wire import loads
 from foldline.log.compaction import summaries
 from foldline.log.errors import NotFound
-from foldline.log.sealing.pages import fitting
+from foldline.log.sealing.pages import LIST_BYTES, fitting
 from foldline.log.storage import entry_log, paths, segments
 from foldline.log.storage.passages import BODY_BYTES
 from foldline.log.storage.rows import Session
 from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import ENTRY
-
-# A page of entries has so many bytes of bodies at the most, or one entry that is larger.
-PAGE_BYTES: Final = 8 << 20
 
 _COLUMNS = (ENTRY.c.branch, ENTRY.c.seq, ENTRY.c.kind, ENTRY.c.format, ENTRY.c.created_at, ENTRY.c.body)
 
@@ -69,7 +66,7 @@ def entries(tx: Transaction, tenant: str, session_id: str, after_seq: int, limit
     parts = segments.clipped(whole, [(after_seq + 1, path.leaf_seq)])
     # The database is asked how large they are before this process reads them.
     sized = entry_log.rows_in(tx, path.session, parts, (ENTRY.c.seq, BODY_BYTES), kinds=None, limit=limit + 1)
-    number = min(limit, fitting((size for _, size in sized), PAGE_BYTES))
+    number = min(limit, fitting((size for _, size in sized), LIST_BYTES))
     rows = entry_log.rows_in(tx, path.session, parts, _COLUMNS, kinds=None, limit=number)
     return EntryPage(_entries(tx, rows, live, whole), sized[number - 1].seq if number < len(sized) else None)
 

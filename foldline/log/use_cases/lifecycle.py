@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import and_, func, insert, select, update
+from sqlalchemy import and_, func, insert, literal, select, update
 from sqlalchemy.exc import IntegrityError
 
 from foldline.engine.messages import JsonObject
@@ -24,12 +24,15 @@ from foldline.log.compaction import trigger
 from foldline.log.compaction.trigger import TriggerResult
 from foldline.log.errors import Conflict
 from foldline.log.jobs import deletion, retention
+from foldline.log.sealing.pages import LIST_BYTES, fitting
 from foldline.log.storage import paths
 from foldline.log.storage.rows import Path, Session
 from foldline.log.storage.store import Transaction
 from foldline.log.storage.tables import BRANCH, ENTRY, SESSION, BranchRow
 from foldline.log.tenant_room import check_sessions
 from foldline.log.use_cases.preconditions import check_summarizers
+
+_TEXT_BYTES: Final = sum((func.coalesce(func.length(SESSION.c[name]), 0) for name in sorted(paths.TEXTS)), literal(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +136,28 @@ def newest(tx: Transaction, tenant: str) -> str | None:
     return found
 
 
-def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> list[Path]:
-    """The paths of up to `limit` sessions of a tenant, oldest first, with primary keys above `after_pk`."""
+class SessionPage(NamedTuple):
+    """The paths of some sessions, and the primary key after which others follow, if there are any."""
+
+    items: list[Path]
+    next_position: int | None
+
+
+def list_sessions(tx: Transaction, tenant: str, after_pk: int, limit: int) -> SessionPage:
+    """Up to `limit` sessions of a tenant after a primary key, oldest first: fewer where they are large."""
     chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None), SESSION.c.pk > after_pk
-    rows = tx.execute(paths.HEAD.where(*chosen).order_by(SESSION.c.pk).limit(limit))
-    return [paths.path_of(row) for row in rows]
+    # The database is asked how large their texts are before this process reads them.
+    sized = tx.execute(select(SESSION.c.pk, _TEXT_BYTES).where(*chosen).order_by(SESSION.c.pk).limit(limit + 1)).all()
+    number = min(limit, fitting((size for _, size in sized), LIST_BYTES))
+    rows = tx.execute(paths.HEAD.where(*chosen).order_by(SESSION.c.pk).limit(number))
+    return SessionPage([paths.path_of(row) for row in rows], sized[number - 1].pk if number < len(sized) else None)
 
 
 def last_spoken(tx: Transaction, tenant: str, limit: int) -> list[Path]:
-    """The paths of up to `limit` sessions of a tenant, first the one whose branch in use got a message last.
+    """Up to `limit` sessions of a tenant, first the one whose branch in use got a message last.
 
-    A session, or a branch, without messages of its own has the time at which the session was created.
+    They are fewer where they are large. A session, or a branch, without messages of its own has the time at which the
+    session was created.
     """
     newest = and_(
         ENTRY.c.session_pk == SESSION.c.pk, ENTRY.c.branch == BRANCH.c.branch, ENTRY.c.seq == BRANCH.c.last_message_seq
@@ -151,13 +165,14 @@ def last_spoken(tx: Transaction, tenant: str, limit: int) -> list[Path]:
     spoken_at = func.coalesce(ENTRY.c.created_at, SESSION.c.created_at)
     chosen = SESSION.c.tenant == tenant, SESSION.c.deleted_at.is_(None)
     # Of many sessions that are compared, the texts of few are read.
-    keys = select(SESSION.c.pk, spoken_at.label("at")).join_from(
+    keys = select(SESSION.c.pk, _TEXT_BYTES).join_from(
         SESSION, BRANCH, and_(BRANCH.c.session_pk == SESSION.c.pk, BRANCH.c.branch == SESSION.c.head)
     )
-    best = keys.outerjoin(ENTRY, newest).where(*chosen)
-    first = best.order_by(spoken_at.desc(), SESSION.c.pk.desc()).limit(limit).subquery()
-    rows = tx.execute(paths.HEAD.join(first, first.c.pk == SESSION.c.pk).order_by(first.c.at.desc(), first.c.pk.desc()))
-    return [paths.path_of(row) for row in rows]
+    best = keys.outerjoin(ENTRY, newest).where(*chosen).order_by(spoken_at.desc(), SESSION.c.pk.desc()).limit(limit)
+    sized = tx.execute(best).all()
+    first = [pk for pk, _ in sized[: fitting((size for _, size in sized), LIST_BYTES)]]
+    found = {row.pk: paths.path_of(row) for row in tx.execute(paths.HEAD.where(SESSION.c.pk.in_(first)))}
+    return [found[pk] for pk in first]
 
 
 def change(

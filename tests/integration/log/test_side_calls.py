@@ -24,7 +24,7 @@ EXPIRING = replace(DEFAULTS, side_call_seconds=60)
 
 def sessions_in(store: Store) -> set[str]:
     with store.read() as tx:
-        return {path.session.id for path in list_sessions(tx, TENANT, 0, 100)}
+        return {path.session.id for path in list_sessions(tx, TENANT, 0, 100).items}
 
 
 def test_a_side_call_is_deleted_in_time_and_what_goes_on_or_has_tools_is_not(store: Store, clock: Clock) -> None:

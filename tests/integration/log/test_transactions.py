@@ -86,7 +86,7 @@ def test_a_rehearsal_leaves_nothing_behind_and_no_event(store: Store) -> None:
 
 def test_a_reader_sees_one_state_while_a_writer_goes_on(scene: Scene) -> None:
     with scene.store.read() as tx:
-        before = lifecycle.list_sessions(tx, TENANT, 0, 10)[0].session.version
+        before = lifecycle.list_sessions(tx, TENANT, 0, 10).items[0].session.version
         scene.append(*turns(1, 20))
-        assert lifecycle.list_sessions(tx, TENANT, 0, 10)[0].session.version == before
+        assert lifecycle.list_sessions(tx, TENANT, 0, 10).items[0].session.version == before
     assert scene.path.session.version == before + 1

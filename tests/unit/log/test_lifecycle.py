@@ -24,7 +24,7 @@ def create(store: Store, **more: Any) -> None:
 
 def listed(store: Store, tenant: str = TENANT, after: int = 0, limit: int = 10) -> list[str]:
     with store.read() as tx:
-        return [path.session.id for path in lifecycle.list_sessions(tx, tenant, after, limit)]
+        return [path.session.id for path in lifecycle.list_sessions(tx, tenant, after, limit).items]
 
 
 def change(scene: Scene, if_match: int | None = None, **changes: Any) -> None:
@@ -75,6 +75,20 @@ def test_sessions_are_listed_oldest_first_from_a_cursor_on(store: Store) -> None
     assert listed(store, after=2) == ["b"]
 
 
+def test_a_list_of_sessions_with_large_texts_ends_early(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("c", "a", "b"):
+        create(store, id=name, system=words(100))
+    monkeypatch.setattr(lifecycle, "LIST_BYTES", 1500)
+    with store.read() as tx:
+        for after, names, has_more in ((0, ["c", "a"], True), (2, ["b"], False)):
+            page = lifecycle.list_sessions(tx, TENANT, after, 10)
+            assert ([path.session.id for path in page.items], page.next_position) == (
+                names,
+                after + 2 if has_more else None,
+            )
+        assert [path.session.id for path in lifecycle.last_spoken(tx, TENANT, 10)] == ["b", "a"]
+
+
 @pytest.mark.parametrize(
     ("wrong", "error"),
     [
@@ -96,7 +110,7 @@ def test_a_session_that_could_not_work_is_not_created(store: Store, wrong: Any, 
 def test_a_window_may_be_given_as_people_write_it(store: Store) -> None:
     create(store, id="s", model="nobody/knows", context_window="128k")
     with store.read() as tx:
-        session = lifecycle.list_sessions(tx, TENANT, 0, 1)[0].session
+        session = lifecycle.list_sessions(tx, TENANT, 0, 1).items[0].session
     assert session.budget.window == 128_000
 
 
