@@ -262,6 +262,13 @@ class Settings(BaseSettings):
         description="Maximum size of the entries of a session as JSON. An append beyond it gets 422. Counted as "
         "FOLDLINE_MAX_SESSION_ENTRIES.",
     )
+    max_summarized_entries: int = Field(
+        250_000,
+        ge=1,
+        description="Maximum number of entries that the compactions of a session file summarize together, and of the "
+        "branches that lead to them. An entry counts again for each compaction on another branch. An import beyond it "
+        "gets 422.",
+    )
     max_bodies_bytes: int = Field(
         256 << 20,
         ge=1 << 17,

@@ -104,6 +104,7 @@ def open_store(
         audit_seconds=ceil(settings.audit_days * 86_400),
         session_entries=settings.max_session_entries,
         session_bytes=settings.max_session_bytes,
+        summarized_entries=settings.max_summarized_entries,
         retention_days=settings.retention_days,
         retention_days_by_tenant=settings.tenant_retention_days,
         tenant_sessions=settings.tenant_sessions,

@@ -27,6 +27,7 @@ from foldline.log.compaction.summaries import Summary
 from foldline.log.events import CompactionMade, StageRan
 from foldline.log.storage import entry_log, segments
 from foldline.log.storage.rows import Aims, Path
+from foldline.log.storage.segments import Segment
 from foldline.log.storage.store import Transaction
 
 # The reason of a compaction that leaves out reasoning which a provider refused.
@@ -194,6 +195,7 @@ def apply_summary(
     _note_savings(tx, path, summarize=outline.tokens - condensed.tokens, truncate=condensed.tokens - after.tokens)
     after, interims = with_interims(tx, path, after, path.aims(), before=outline.live, most=most)
     edits = (condense, *plan.edits, *interims)
+    parts = segments.segments(tx, path, since=covered.last + 1)
     happened = Happened(outline, after, edits, is_half=is_half, is_without_model=summary.is_without_model)
     compaction = add_compaction(
         tx,
@@ -203,7 +205,7 @@ def apply_summary(
         reason="summary",
         stages_used=("summarize", *plan.stages_used),
         report=reported(path, aims, happened),
-        summary_facts=summary_facts_of(tx, path, after, covered.last, summary),
+        summary_facts=summary_facts_of(tx, path, parts, summary, after=after, last=covered.last),
         is_inline=False,
         lifts_bars=is_asked,
     )
@@ -218,15 +220,18 @@ def _note_savings(tx: Transaction, path: Path, **tokens_by_stage: int) -> None:
             tx.events.append(StageRan(stage, preset, None, tokens * multiplier // 1000))
 
 
-def summary_facts_of(tx: Transaction, path: Path, after: Outline, last: int, summary: Summary) -> dict[str, Any]:
+def summary_facts_of(
+    tx: Transaction, path: Path, parts: Sequence[Segment], summary: Summary, *, after: Outline, last: int
+) -> dict[str, Any]:
     """The facts of a compaction's summary that the API lists, stored under `SUMMARY_FACTS_KEY` in the entry's body.
 
-    `last` is the seq of the last entry that the summary covers. Under a policy that lists files, those of the summaries
-    before it are in its `details` too.
+    `last` is the seq of the last entry that the summary covers, `parts` are the path's segments after that, and `after`
+    is the outline with the summary. Under a policy that lists files, those of the summaries before it are in its
+    `details` too.
     """
     kept = next((item.first for item in after.items if isinstance(item, Unit) and item.first > last), None)
     return {
-        "first_kept_entry_id": None if kept is None else segments.id_at(segments.segments(tx, path, since=kept), kept),
+        "first_kept_entry_id": None if kept is None else segments.id_at(parts, kept),
         "details": _details(tx, path, after, last, summary),
         "from_hook": summary.from_hook,
     }

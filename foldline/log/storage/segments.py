@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import Select, bindparam, select
@@ -24,6 +27,7 @@ class Segment:
     last: int
 
 
+_LAST: Final = attrgetter("last")
 # A number too large for its column would be a database error instead of an unknown id.
 LONGEST_NUMBER: Final = 9
 
@@ -57,12 +61,12 @@ def segments(tx: Transaction, path: Path, *, since: int = 0) -> list[Segment]:
     return [segment for segment in reversed(found) if segment.first <= segment.last]
 
 
-def segment_at(parts: Iterable[Segment], seq: int) -> Segment:
+def segment_at(parts: Sequence[Segment], seq: int) -> Segment:
     """The segment of the path's entry at `seq`."""
-    return next(part for part in parts if part.first <= seq <= part.last)
+    return parts[bisect_left(parts, seq, key=_LAST)]
 
 
-def branch_at(parts: Iterable[Segment], seq: int) -> int:
+def branch_at(parts: Sequence[Segment], seq: int) -> int:
     """The branch of the path's entry at `seq`."""
     return segment_at(parts, seq).branch
 
@@ -78,9 +82,9 @@ def id_before(parts: Sequence[Segment], seq: int) -> str | None:
     return None if seq <= parts[0].first else id_at(parts, seq - 1)
 
 
-def holds(parts: Iterable[Segment], branch: int, seq: int) -> bool:
+def holds(parts: Sequence[Segment], branch: int, seq: int) -> bool:
     """Whether the entry is on the path."""
-    return any(part.branch == branch and part.first <= seq <= part.last for part in parts)
+    return any(part.branch == branch for part in parts_between(parts, seq, seq))
 
 
 def uncovered(parts: Iterable[Segment], edits: Sequence[Edit]) -> Iterator[Segment]:
@@ -97,10 +101,16 @@ def uncovered(parts: Iterable[Segment], edits: Sequence[Edit]) -> Iterator[Segme
             yield Segment(part.branch, first, part.last)
 
 
-def clipped(parts: Iterable[Segment], spans: Iterable[tuple[int, int]]) -> list[Segment]:
+def clipped(parts: Sequence[Segment], spans: Iterable[tuple[int, int]]) -> list[Segment]:
     """The parts of the segments inside one of the seq ranges `spans` (inclusive); both oldest first."""
-    pairs = [(part, span) for span in spans for part in parts if part.first <= span[1] and span[0] <= part.last]
-    return [Segment(part.branch, max(part.first, first), min(part.last, last)) for part, (first, last) in pairs]
+    return [part for first, last in spans for part in parts_between(parts, first, last)]
+
+
+def parts_between(parts: Sequence[Segment], first: int, last: int) -> Iterator[Segment]:
+    """The parts of the segments, oldest first, between two seqs (inclusive): each is made when it is asked for."""
+    start = bisect_left(parts, first, key=_LAST)
+    for part in takewhile(lambda part: part.first <= last, islice(parts, start, None)):
+        yield Segment(part.branch, max(part.first, first), min(part.last, last))
 
 
 def entry_id(branch: int, seq: int) -> str:

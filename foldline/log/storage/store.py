@@ -92,8 +92,9 @@ class Limits:
     `compactors` are the providers that may be asked for their own compaction, `summarizers` the names that a policy
     may choose from, `usual` those that write where none is chosen, in order, and `riding` the models of those that may
     be sent the cached beginning of a view. A session has about `session_entries` of `session_bytes` at most, and is
-    deleted `retention_days` after its last message, or those of its tenant; None keeps it. A tenant has about
-    `tenant_sessions`, and `tenant_jobs` that wait or run; 0 sets no limit.
+    deleted `retention_days` after its last message, or those of its tenant; None keeps it. The compactions of a session
+    file summarize at most `summarized_entries` together. A tenant has about `tenant_sessions`, and `tenant_jobs` that
+    wait or run; 0 sets no limit.
     """
 
     lease_seconds: int = 120
@@ -107,6 +108,7 @@ class Limits:
     audit_seconds: int = 365 * 24 * 3600
     session_entries: int = 1_000_000
     session_bytes: int = 4 << 30
+    summarized_entries: int = 250_000
     retention_days: int | None = None
     retention_days_by_tenant: Mapping[str, int] = field(default_factory=lambda: NO_TENANTS)
     tenant_sessions: int = 0

@@ -20,7 +20,7 @@ from foldline.engine.edits import Edit
 from foldline.engine.errors import InvalidPolicy
 from foldline.engine.facts import Facts
 from foldline.engine.messages import BRANCH_ROLE
-from foldline.engine.outline import Item, Outline, Summarized, outline_of
+from foldline.engine.outline import Item, Outline, Summarized, Unit, outline_of
 from foldline.engine.planning.batches import Placed, place
 from foldline.engine.planning.cut_points import SummaryRange
 from foldline.engine.session_files.pi import PiEntry, PiSession, details_of, reported_tokens
@@ -29,7 +29,8 @@ from foldline.engine.summaries.prompt import SummaryDraft
 from foldline.engine.wire import dumps
 from foldline.log.compaction import ranges, summaries
 from foldline.log.compaction.compactions import add_compaction, summary_facts_of
-from foldline.log.compaction.summaries import HOOK, Wanted
+from foldline.log.compaction.summaries import HOOK, Summary, Wanted
+from foldline.log.errors import LimitExceeded
 from foldline.log.storage import entry_log, ids, paths, segments
 from foldline.log.storage.rows import Path
 from foldline.log.storage.segments import Segment
@@ -114,6 +115,7 @@ class _Importing:
         self._now = tx.now
         self._session = head.session
         self._path_by_branch = {head.branch: head}
+        self._summarized = 0
         self._places: dict[str, _Place] = {}
         self._facts_by_branch: defaultdict[int, list[Facts]] = defaultdict(list)
         self._waiting: list[dict[str, Any]] = []
@@ -185,8 +187,10 @@ class _Importing:
 
     def add_compaction(self, path: Path, draft: PreparedEntry) -> None:
         """Condense the entries before the first one that the compaction keeps, and those under a summary already."""
-        outline, covered = self._older(path, draft.entry)
-        edit, summary_facts = self._condensed(path, outline, covered, draft)
+        parts = self._segments(path)
+        outline, covered = self._older(path, parts, draft.entry)
+        self._count_summarized(len(parts) + sum(len(item.entries) for item in covered if isinstance(item, Unit)))
+        edit, summary = self._condensed(path, outline, covered, draft)
         after = outline.edited([edit])
         add_compaction(
             self._tx,
@@ -196,26 +200,46 @@ class _Importing:
             reason=REASON,
             stages_used=("summarize",),
             report={},
-            summary_facts=summary_facts,
+            summary_facts=summary_facts_of(self._tx, path, parts, summary, after=after, last=edit.last),
             origin=draft.entry.source,
             is_inline=False,
         )
 
-    def _older(self, path: Path, entry: PiEntry) -> tuple[Outline, list[Item]]:
+    def _segments(self, path: Path) -> list[Segment]:
+        """The path's segments. No statement reads them: a file may have a branch for each compaction."""
+        found, last = [], path.leaf_seq
+        while True:
+            found.append(Segment(path.branch, path.left_seq + 1, last))
+            if path.parent is None:
+                return [part for part in reversed(found) if part.first <= part.last]
+            path, last = self._path_by_branch[path.parent], path.left_seq
+
+    def _older(self, path: Path, parts: Sequence[Segment], entry: PiEntry) -> tuple[Outline, list[Item]]:
         """The outline up to the first entry in view that a compaction keeps, and the items before that.
 
         It costs what is condensed for the first time, however much the compaction keeps.
         """
         live = entry_log.live_edits(self._tx, path)
         start = max((edit.last for edit in live.condensed), default=BEFORE_ALL) + 1
-        parts = segments.clipped(segments.segments(self._tx, path, since=start), [(start, path.leaf_seq)])
-        first_kept = self._first_kept(path, entry, parts)
-        kept = next(self._facts_in(segments.clipped(parts, [(first_kept, path.leaf_seq)])), None)
+        first_kept = max(self._first_kept(path, entry, parts), start)
+        kept = next(self._facts_in(segments.parts_between(parts, first_kept, path.leaf_seq)), None)
         until = kept.unit if kept else path.leaf_seq
-        outline = outline_of(self._facts_in(segments.clipped(parts, [(start, until)])), live)
+        outline = outline_of(self._facts_in(segments.parts_between(parts, start, until)), live)
         return outline, [item for item in outline.items if kept is None or item.last < until]
 
-    def _first_kept(self, path: Path, entry: PiEntry, parts: Iterable[Segment]) -> int:
+    def _count_summarized(self, number: int) -> None:
+        """Count the entries that a compaction summarizes, and its path's segments: branches may repeat them many times.
+
+        Raises:
+            LimitExceeded: with them, the file's compactions summarize more than they may together.
+        """
+        self._summarized += number
+        most = self._tx.limits.summarized_entries
+        if self._summarized > most:
+            what = f"the compactions of the file summarize more than {most} entries together"
+            raise LimitExceeded(most, "max_summarized_entries", what)
+
+    def _first_kept(self, path: Path, entry: PiEntry, parts: Sequence[Segment]) -> int:
         """The seq of the first entry that the compaction keeps; `BEFORE_ALL` if that entry is not in these segments."""
         at = self._places.get(entry.first_kept or "")
         if entry.first_kept == entry.id:
@@ -234,8 +258,8 @@ class _Importing:
 
     def _condensed(
         self, path: Path, outline: Outline, covered: Sequence[Item], draft: PreparedEntry
-    ) -> tuple[Edit, dict[str, Any]]:
-        """The edit that condenses `covered` into the entry's summary, and the facts of that summary.
+    ) -> tuple[Edit, Summary]:
+        """The edit that condenses `covered` into the entry's summary, and that summary.
 
         If `covered` is empty, the summary stands before all entries, as in pi.
         """
@@ -263,7 +287,7 @@ class _Importing:
             original_tokens=original_tokens,
             replaces=replaces,
         )
-        return edit, summary_facts_of(tx, path, outline.edited([edit]), last, summary)
+        return edit, summary
 
     def _path_after(self, parent: str | None) -> Path:
         """The path whose leaf is the parent, or the path of a new branch from there."""

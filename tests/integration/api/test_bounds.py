@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from foldline.log.storage.store import Limits
-from tests.support.pi_files import answer, chain, file_of
+from tests.support.pi_files import answer, chain, compaction, file_of
 from tests.support.pi_files import user as asks
 from tests.support.processes.api import Api, Json, open_api, user
 
@@ -94,3 +94,21 @@ def test_a_file_with_more_entries_than_a_session_takes_makes_none(filled: tuple[
     problem = api.problem("POST", "/import", {"file": file_of(entries, id="large")})
     assert [problem["limit"]] == list(given)
     assert api.get("/sessions")["items"] == []
+
+
+@pytest.mark.parametrize(("most", "is_taken"), [(12, True), (11, False)])
+def test_what_the_compactions_of_a_file_summarize_again_on_branches_counts_again(
+    database: str, most: int, *, is_taken: bool
+) -> None:
+    # Five entries of a path with one segment, then four of them again: the branch's path has two segments.
+    trunk = chain(*(asks(f"u{n}") for n in range(6)), compaction("k", "u5"))
+    branch = chain(asks("v"), compaction("l", "v"), after="u3")
+    file = file_of([*trunk, *branch], id="again")
+    with open_api(database, Limits(summarized_entries=most)) as api:
+        if is_taken:
+            assert api.post("/import", {"file": file}, status=201)["compactions"] == 2
+            return
+        problem = api.problem("POST", "/import", {"file": file})
+        assert (problem["name"], problem["limit"], problem["value"]) == ("limit-exceeded", "summarized_entries", most)
+        assert problem["setting"] == "FOLDLINE_MAX_SUMMARIZED_ENTRIES"
+        assert api.get("/sessions")["items"] == []
